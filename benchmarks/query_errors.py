@@ -16,7 +16,7 @@ from shoal.measures.losses.queries import query_error, true_counts, workload
 from shoal.privacy import FrequencyLDiversity, LDiversity, Rule
 from shoal.tables.cells import natural
 from shoal.tables.domain import Taxonomy
-from shoal.tables.open_table import planned, take_in
+from shoal.tables.open_table import merge_plan, take_in
 from shoal.verbs.anonymize import Clock, execute
 
 METHODS = ("mondrian", "tp", "dummies", "anatomy")
@@ -71,7 +71,7 @@ def compare_queries(
     for name in methods:
         start = time.perf_counter()
         rules = [_rule(name, l, sensitive)]
-        plan = planned(None, quasi=quasi, sensitive=sensitive, rules=rules, method=name)
+        plan = merge_plan(None, quasi=quasi, sensitive=sensitive, rules=rules, method=name)
         taken = take_in(frame, plan.final(), trees)
         made = execute(taken, taken.plan, Clock(lambda stage: None))
         seconds = time.perf_counter() - start

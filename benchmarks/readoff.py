@@ -76,7 +76,7 @@ def release(name: str, k: int, frame: pl.DataFrame, defence: str) -> shoal.Relea
         hierarchies=hierarchies,
         grid=dict.fromkeys(NUMBERS[name], grid),
     )
-    return opened.anonymize(k=k, seed=1, **rest).beside(opened)
+    return opened.anonymize(k=k, seed=1, **rest).with_original(opened)
 
 
 def lines(name: str, ks: list[int]) -> Iterator[str]:

@@ -51,7 +51,7 @@ def series(
             asked = {"method": method, "options": options, "seed": number + 10**20}
             release = shoal.anonymize(table, m=m, history=folder, **asked, **roles)
             end = resource.getrusage(resource.RUSAGE_SELF)
-            published = release.here.published
+            published = release.local_tables.published
             names = class_names(published).gather(published.labels)
             held: dict[str, set[str]] = {}
             for name, value in zip(names, release.frame[of].cast(pl.String), strict=True):

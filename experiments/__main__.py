@@ -106,7 +106,7 @@ def command(
     check_folder(out, papers)
     kept = cache or default_folder()
     if fetch:
-        data = fetch_adult(kept, console.note)
+        data = fetch_adult(kept, console.print_note)
     sources = find_sources(data, hierarchies, shared_folder() if data is None else None)
     sources.frame("adult")  # refused before anything is measured
     try:
@@ -122,11 +122,11 @@ def command(
                 page = write_paper(found, out)
                 _report(found)
                 now = f"{found.seconds / 60:.1f} minutes ({found.measured_now} measured now)"
-                console.line(f"Wrote {page} in {now}.\n")
+                console.print_line(f"Wrote {page} in {now}.\n")
     except (KeyboardInterrupt, SystemExit):
-        console.note("Stopped. What is measured is kept: run the command again to go on.")
+        console.print_note("Stopped. What is measured is kept: run the command again to go on.")
         raise
-    console.line(f"All claims: {write_summary(out)}")
+    console.print_line(f"All claims: {write_summary(out)}")
 
 
 class _Progress:
@@ -147,7 +147,7 @@ class _Progress:
             typer.echo(f"\r{text:<60}{end}", err=True, nl=False)
         elif 10 * done // max(every, 1) > self.tenth:
             self.tenth = 10 * done // max(every, 1)
-            console.note(text)
+            console.print_note(text)
 
     def _left(self, done: int, every: int) -> str:
         """Return the minutes that are left if the others take as long as those so far."""
@@ -167,7 +167,7 @@ def _check(papers: Sequence[str]) -> None:
         names = [figure.id for figure in study.figures if old[figure.id] != now[figure.id]]
         stale += len(names)
         if names:
-            console.line(
+            console.print_line(
                 f"{name}: {len(names)} of {len(study.figures)} figures: {', '.join(names)}"
             )
     if stale:
@@ -175,7 +175,7 @@ def _check(papers: Sequence[str]) -> None:
             f"{stale} figures were measured by other code than the present. Measure them again: "
             "make reproduce, or python -m experiments PAPER --figure NAME."
         )
-    console.line("Every figure was measured by the present code.")
+    console.print_line("Every figure was measured by the present code.")
 
 
 def _report(found: Reproduction) -> None:
@@ -186,7 +186,7 @@ def _report(found: Reproduction) -> None:
     )
     agree = sum(each.agrees for each in found.confirmations)
     if found.confirmations:
-        console.line(
+        console.print_line(
             f"Whole runs that were verified and agree: {agree} of {len(found.confirmations)}."
         )
 

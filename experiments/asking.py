@@ -117,12 +117,12 @@ def clock(point: Mapping[str, Any], sources: Sources) -> Numbers:
     assert isinstance(release, DummiesView)
     column = release.columns[point["sensitive"]]
     codes = np.tile(column.codes, (point["times"], 1))
-    by = Coded.of(table_of(point, sources)[point["category"]])
+    by = Coded.encode(table_of(point, sources)[point["category"]])
     labels = np.tile(by.codes.astype(np.int64), point["times"])
     repeats = []
     for _ in range(point["repeats"] + 1):
         start = time.process_time()
-        seen = Observed.of(codes, labels, len(column.values), len(by.values))
+        seen = Observed.count_sets(codes, labels, len(column.values), len(by.values))
         estimate(seen, "iterative", eps=point["eps"])
         repeats.append({"seconds": time.process_time() - start, "rows": len(labels)})
     return {"repeats": repeats[1:]}  # the first one may have compiled the kernel

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from shoal.base.errors import PlanError, listed, nearest
+from shoal.base.errors import PlanError, format_names, suggest_nearest
 
 
 @dataclass(frozen=True)
@@ -133,16 +133,16 @@ def _faults(part: Mapping[str, Any], path: Path, kinds: list[str]) -> Iterator[s
     name = part.get("id", "without an id")
     known = set(Claim.__dataclass_fields__) - {"figures"} | {"figure"}
     for key in sorted(set(part) - known):
-        yield f"{path}: claim {name!r} has an unknown key {key!r}.{nearest(key, known)}"
+        yield f"{path}: claim {name!r} has an unknown key {key!r}.{suggest_nearest(key, known)}"
     if part.get("kind") not in kinds:
         yield (
             f"{path}: claim {name!r} is of the kind {part.get('kind')!r}; kinds are "
-            f"{listed(kinds, len(kinds))}."
+            f"{format_names(kinds, len(kinds))}."
         )
     needed = {"id", "text", "figure", "series"}
     needed |= set() if part.get("ours") else {"reported", "place"}
     if lacking := needed - set(part):
-        yield f"{path}: claim {name!r} lacks {listed(sorted(lacking))}."
+        yield f"{path}: claim {name!r} lacks {format_names(sorted(lacking))}."
     shared = {key: value for key, value in part.items() if key != "readings"}
     for each in part.get("readings", ()):
         if "reading" not in each:

@@ -26,7 +26,7 @@ from shoal.show.charts.paper import (
     upright,
 )
 from shoal.show.charts.scales import Scale, scale
-from shoal.show.charts.words import say
+from shoal.show.charts.words import format_number
 
 _HEIGHT = 260.0  # of the plane itself
 # Told apart without any colour.
@@ -113,7 +113,9 @@ def _line(i: int, line: Line, run: Scale, rise: Scale, x_form: str, y_form: str)
         tag("polyline", points=points_of(at), cls=f"line {cls}", stroke_dasharray=DASHES[i % 6])
     )
     for j, (px, py) in zip(order, at, strict=True):
-        hint = f"{line.name}: {say(line.x[j], x_form)}, {say(line.y[j], y_form)}"
+        hint = (
+            f"{line.name}: {format_number(line.x[j], x_form)}, {format_number(line.y[j], y_form)}"
+        )
         parts.append(marker(MARKERS[i % 6], px, py, cls, 4, hint))
     return tag("g", *parts)
 
@@ -146,5 +148,8 @@ def _trends(series: Sequence[Line], x: str, y: str, form: str) -> str:
     for line in series[:6]:
         pairs = sorted((a, b) for a, b in zip(line.x, line.y, strict=True) if math.isfinite(b))
         if pairs:
-            told.append(f"{line.name} from {say(pairs[0][1], form)} to {say(pairs[-1][1], form)}")
+            told.append(
+                f"{line.name} from {format_number(pairs[0][1], form)} to "
+                f"{format_number(pairs[-1][1], form)}"
+            )
     return f"{y} by {x}: {'; '.join(told) or 'nothing to show'}."

@@ -26,7 +26,7 @@ from experiments.questions import KINDS
 from experiments.running import Progress, Reproduction
 from experiments.sources import Sources
 from shoal.base.errors import Infeasible, InputError
-from shoal.verbs.intersect import Dated, Knowing, follow
+from shoal.verbs.intersect import Attacker, ReleaseWithOriginal, follow_people
 
 ASKED = (2, 3, 5, 10, 15, 21)
 """The releases at which it is asked what all of them so far give away."""
@@ -217,12 +217,12 @@ def _exposed(
     releases so far and knows their quasi-identifiers at each time.
     """
     of, person = roles["sensitive"], roles["person"]
-    opened = [_opened(frame, roles, person="record").here for frame in made]
+    opened = [_opened(frame, roles, person="record").local_tables for frame in made]
     records = pl.concat_str(pl.col(person), pl.lit("|"), pl.col(of).cast(pl.String)).alias("record")
     known = [table.filter(pl.col(of).is_not_null()).with_columns(records) for table in tables]
-    dated = [Dated(one, rows) for one, rows in zip(opened, known, strict=True)]
-    asked = Knowing(known[-1].height)
-    found = follow(dated[-1], dated[:-1], [of], asked, np.random.default_rng(0))
+    dated = [ReleaseWithOriginal(one, rows) for one, rows in zip(opened, known, strict=True)]
+    asked = Attacker(known[-1].height)
+    found = follow_people(dated[-1], dated[:-1], [of], asked, np.random.default_rng(0))
     left = found.left[of].after.support
     return {"exposed": float((left < m).mean()), "fewest": float(left.min())}
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from experiments import OVER_TIME, PAPERS
-from shoal.base.errors import ParameterError, PlanError, listed, nearest
+from shoal.base.errors import ParameterError, PlanError, format_names, suggest_nearest
 
 HERE = Path(__file__).parent
 WHOLE = {"id", "title", "note", "y", "x", "xs", "panel", "panels", "series", "log", "pool"}
@@ -157,7 +157,7 @@ def check_papers(name: str) -> tuple[str, ...]:
         return PAPERS
     if name not in (every := (*PAPERS, OVER_TIME)):
         raise ParameterError(
-            f"There is no paper {name!r} to reproduce.{nearest(name, every)} "
+            f"There is no paper {name!r} to reproduce.{suggest_nearest(name, every)} "
             f"Choose one of {', '.join(PAPERS)}, or all; or {OVER_TIME}."
         )
     return (name,)
@@ -211,8 +211,9 @@ def _faults(study: Study, path: Path) -> Iterator[str]:
     for figure in study.figures:
         if unknown := [name for name in figure.series if name not in study.series]:
             yield (
-                f"{path}: figure {figure.id!r} draws the series {listed(unknown)}, which the plan "
-                f"does not declare; it has {listed(study.series)}."
+                f"{path}: figure {figure.id!r} draws the series {format_names(unknown)}, which "
+                "the plan "
+                f"does not declare; it has {format_names(study.series)}."
             )
         if not figure.xs:
             yield f"{path}: figure {figure.id!r} has no values on its x axis. Give xs."
@@ -220,8 +221,8 @@ def _faults(study: Study, path: Path) -> Iterator[str]:
             if axis not in NAMES:
                 yield (
                     f"{path}: figure {figure.id!r} has an axis {axis!r}."
-                    f"{nearest(axis, NAMES)} Axes are {listed(NAMES, len(NAMES))}."
+                    f"{suggest_nearest(axis, NAMES)} Axes are {format_names(NAMES, len(NAMES))}."
                 )
     ids = [figure.id for figure in study.figures]
     if len(set(ids)) < len(ids):
-        yield f"{path}: two figures have the same id. Give each one its own: {listed(ids)}."
+        yield f"{path}: two figures have the same id. Give each one its own: {format_names(ids)}."

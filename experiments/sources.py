@@ -12,7 +12,7 @@ from pathlib import Path
 import polars as pl
 
 from shoal.api.opening import read_table
-from shoal.base.errors import InputError, SchemaError, listed
+from shoal.base.errors import InputError, SchemaError, format_names
 from shoal.tables.domain import Taxonomy
 from shoal.tables.hierarchy import read_directory
 
@@ -152,8 +152,9 @@ def _frame(data: str, path: str) -> pl.DataFrame:
     frame = read_table(Path(path), missing=["", "?"])
     if lacking := [name for name in COLUMNS if name not in frame.columns]:
         raise SchemaError(
-            f"{path} is not the Adult table: it has no column {listed(lacking)}. It needs a header "
-            f"with {listed(COLUMNS, len(COLUMNS))}."
+            f"{path} is not the Adult table: it has no column {format_names(lacking)}. It needs "
+            "a header "
+            f"with {format_names(COLUMNS, len(COLUMNS))}."
         )
     frame = frame.select(COLUMNS)
     return frame.drop_nulls() if data == "adult-complete" else frame

@@ -37,6 +37,6 @@ def read_view(
     """
     tables = {"release": frame} | ({} if table is None else {"st": table})
     columns = [Column(name, Role.QUASI) for name in quasi or ()]
-    opened = Opened(tables, tuple(columns), taxonomies or {}, domains or {}).about(of)
+    opened = Opened(tables, tuple(columns), taxonomies or {}, domains or {}).with_sensitive(of)
     check_release(opened, of)
     return opened.view(of)

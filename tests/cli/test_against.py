@@ -33,7 +33,7 @@ def test_a_promise_is_broken_over_two_releases(shoal: Run, made: Path) -> None:
     figures = json.loads((made / "v.json").read_text())["earlier"]["ill"]
     assert figures["all"]["left"] == {"2": 2}
     assert "With earlier releases" in (made / "v.html").read_text()
-    # Nothing but who knows an age exactly: the cells cannot tell.
+    # Nothing but who knows an age exactly: the cells cannot show.
     done = shoal("audit", "now.csv", *ASKED, "--against", "old.csv", "--json", "u.json")
     assert done.returncode == 3 and "Cannot tell whether the promise is kept." in done.stdout
     assert json.loads((made / "u.json").read_text())["verdict"]["unknown"]

@@ -146,7 +146,9 @@ def test_what_is_not_checked_is_printed_with_the_reason(
     done = shoal("audit", "r.csv", "--manifest", "r.csv.manifest.json", "--json", "v.json")
     assert done.returncode == 0
     said = " ".join(done.stdout.split())
-    assert "Not checked in the manifest: made, versions (nothing in a release shows it)" in said
+    assert (
+        "Not checked in the manifest: made, versions (it cannot be checked from a release)" in said
+    )
     listed = json.loads((folder / "v.json").read_text())["not_checked"]
     assert set(listed) == {*("made", "versions", "engine", "keyed", "seeded"), "withheld"} | {
         *("method", "plan", "tied")

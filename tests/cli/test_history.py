@@ -66,7 +66,7 @@ def test_a_series_from_the_command_line(folder):
         ((), "2023-release.csv", "already exists"),
         (("--force",), "2023-release.csv", "is the name of release 1"),
         ((), "history/2024.csv", "would lie in the history"),
-        (("--against", "2023.csv"), None, "is no release of the history"),
+        (("--against", "2023.csv"), None, "is not a release of the history"),
         (("--against", "2023-release.csv", "--against", "./2023-release.csv"), None, "named twice"),
         (("--history", "none"), None, "There is no history none"),
         (("--engine", "spark"), None, "on one machine"),

@@ -148,7 +148,7 @@ def test_a_release_of_a_series_is_made_again_with_its_history(folder):
     assert done.returncode == 0, done.stderr + done.stdout
     assert len([*(folder / "history").iterdir()]) == 2
     early = shoal(folder, *words, "--history", "before2023")
-    assert "is no release of the history before2023" in " ".join(early.stderr.split())
+    assert "is not a release of the history before2023" in " ".join(early.stderr.split())
     first = (*again, "r2023.csv.manifest.json", "--data", "2023.csv")
     assert shoal(folder, *first, "--history", "history").returncode == 0
 

@@ -259,7 +259,7 @@ def test_what_cannot_be_made_again_is_refused(released: Path, shoal: Run, refuse
     away = read(released / MANIFEST)
     away["files"] = {"../../r.csv": {"sha256": "0", "bytes": 1}}
     (released / "away.json").write_text(json.dumps(away))
-    assert "names no plain file" in refused(*AGAIN, "away.json", "--seed", "1")
+    assert "names something that is not a file name" in refused(*AGAIN, "away.json", "--seed", "1")
 
 
 def test_again_takes_a_manifest_and_a_table(released: Path, refused) -> None:
@@ -287,7 +287,7 @@ def test_audit_checks_digests_and_figures(released: Path, shoal: Run) -> None:
     assert done.returncode == 1 and "its SHA-256 differs" in done.stdout
     done = shoal("audit", "r.csv", *MADE[:4], "--k", "4")
     assert done.returncode == 0  # the promise is kept; by the way, this is another file
-    assert f"{MANIFEST} beside it describes another file" in " ".join(done.stderr.split())
+    assert f"{MANIFEST} next to it describes another file" in " ".join(done.stderr.split())
     (released / "r.csv").rename(released / "other.csv")
     done = shoal("audit", "other.csv", "--manifest", MANIFEST)
     assert done.returncode == 1
@@ -309,7 +309,7 @@ def test_a_second_table_is_told_too(shoal: Run, folder: Path) -> None:
 def test_a_file_that_is_no_manifest_is_never_replaced(folder: Path, refused, shoal: Run) -> None:
     (folder / MANIFEST).write_text("mine")
     said = refused("anonymize", "people.csv", *MADE, "-o", "r.csv")
-    assert f"goes to {MANIFEST}, which exists and is no manifest" in said
+    assert f"goes to {MANIFEST}, which exists and is not a manifest" in said
     (folder / MANIFEST).unlink()
     assert shoal("anonymize", "people.csv", *MADE, "-o", "r.csv").returncode == 0
     (folder / "r.csv").unlink()  # a manifest without its release is nobody's
@@ -335,7 +335,10 @@ def test_in_python(folder: Path) -> None:
         package.audit(folder / "r.csv", data=table, quasi=["age"])
     key = release.made.marks.key
     assert len(key) == 32 and key not in pickle.dumps(release)
-    assert pickle.loads(pickle.dumps(release)).made.marks.told() == release.made.marks.told()
+    assert (
+        pickle.loads(pickle.dumps(release)).made.marks.to_manifest()
+        == release.made.marks.to_manifest()
+    )
     assert key.hex() not in repr(release.made) + (folder / MANIFEST).read_text()
 
 

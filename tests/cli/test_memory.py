@@ -9,7 +9,7 @@ import pytest
 
 from shoal.api.opening import read_table
 from shoal.base.errors import InputError, ParameterError
-from shoal.base.memory import DEFAULT, most_unpacked, size, told
+from shoal.base.memory import DEFAULT, format_bytes, most_unpacked, size
 from shoal.tables.arrow_size import unpacked
 
 WORDS = ("--quasi", "a", "--k", "4", "-o", "out.csv")
@@ -138,7 +138,7 @@ def test_what_is_no_size(text):
 
 
 def test_sizes_are_told_in_their_unit():
-    assert [told(n) for n in (12, 2500, 3 * 10**9)] == ["12 bytes", "2.5 kB", "3.0 GB"]
+    assert [format_bytes(n) for n in (12, 2500, 3 * 10**9)] == ["12 bytes", "2.5 kB", "3.0 GB"]
 
 
 def flat(result):

@@ -4,7 +4,7 @@ import sqlite3
 from contextlib import closing
 
 from shoal.base.address import take_passwords
-from shoal.cli.reporting import spoken
+from shoal.cli.reporting import command_line
 from tests.cli.conftest import QUASI
 
 
@@ -87,7 +87,7 @@ def test_the_command_is_told_without_seed_and_password():
         "-o",
         "x y",
     ]
-    said = spoken(take_passwords(words))
+    said = command_line(take_passwords(words))
     assert said == "shoal anonymize 'postgresql://me:***@host/db#t' -o 'x y'"
 
 

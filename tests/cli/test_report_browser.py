@@ -38,9 +38,9 @@ def report(audience: str = "steward", **more: object) -> str:
         **{"k": 5, "method": "mondrian", "seed": 1, **more},  # type: ignore[arg-type]
     )
     original = shoal.read_table(demo.TABLE)
-    found, why = try_attacks(outcome.here, original)
+    found, why = try_attacks(outcome.local_tables, original)
     assert not why
-    return outcome.beside(original).page(audience=audience, attacks=found, title="Patients")
+    return outcome.with_original(original).page(audience=audience, attacks=found, title="Patients")
 
 
 @pytest.fixture(scope="module")
@@ -140,7 +140,7 @@ def test_the_report_of_adult_is_whole() -> None:
         method="mondrian",
     )
     original = shoal.read_table(SHARED / "adult.csv.gz")
-    found, why = try_attacks(outcome.here, original)
-    page = outcome.beside(original).page(attacks=found)
+    found, why = try_attacks(outcome.local_tables, original)
+    page = outcome.with_original(original).page(attacks=found)
     assert not why
     assert "48,842" in page

@@ -21,7 +21,7 @@ from shoal.catalog import METHODS
 from shoal.privacy import AlphaK, FrequencyLDiversity, KAnonymity, LDiversity
 from shoal.releases.fresh import fresh
 from shoal.tables.files import FORMATS
-from shoal.tables.write_files import placed, write_release, write_table
+from shoal.tables.write_files import output_places, write_release, write_table
 
 pytestmark = pytest.mark.filterwarnings("ignore::shoal.ShoalWarning")
 
@@ -227,9 +227,9 @@ def test_no_byte_of_what_is_not_published(method, kind, tmp_path):
     }
     # Half of the formats: the other kinds of the method have the rest.
     for ending in list(FORMATS)[([*METHODS].index(method) + [*KINDS].index(kind)) % 2 :: 2]:
-        tables, place = outcome.here.tables, tmp_path / f"written{ending}"
+        tables, place = outcome.local_tables.tables, tmp_path / f"written{ending}"
         write_release(tables, place)
-        for path in placed(place, tables).values():
+        for path in output_places(place, tables).values():
             raw = unpacked(path)
             held[path.name] = sorted(text for text in gone if text.encode() in raw)
     assert {way: texts for way, texts in held.items() if texts} == {}
@@ -241,7 +241,7 @@ def test_no_byte_of_what_is_not_published(method, kind, tmp_path):
 def test_no_byte_of_what_is_not_published_in_a_database(method, system, tmp_path):
     outcome = anonymize(method, enums(people()))
     path = tmp_path / "release.db"
-    for name, table in outcome.here.tables.items():
+    for name, table in outcome.local_tables.tables.items():
         write_table(table, f"{system}:{path}#{name}")
     raw = path.read_bytes()
     gone = unpublished(people(), outcome.tables)
@@ -261,7 +261,7 @@ def test_a_table_replaced_in_sqlite_leaves_no_page_behind(tmp_path):
 def test_bytes_depend_on_cells_alone(method, kind):
     """No order, no buffer and no category outlives the table: the same cells, the same bytes."""
     outcome = released(method, kind)
-    for name, table in outcome.here.tables.items():
+    for name, table in outcome.local_tables.tables.items():
         cells = {
             column.name: pl.Series(column.cast(_plain(column.dtype)).to_list()).cast(column.dtype)
             for column in table

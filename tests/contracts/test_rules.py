@@ -10,7 +10,7 @@ import pytest
 from shoal.base.partition import GroupStats, Partition, histogram
 from shoal.catalog import RULES, RuleEntry
 from shoal.privacy import Rule
-from shoal.privacy.base import safer, worse
+from shoal.privacy.base import least_safe, safer_direction
 from tests.naive import rules as naive
 from tests.tables import encoded
 
@@ -82,7 +82,7 @@ def test_it_says_which_way_it_is_safer(name):
     assert rule.name == name
     assert rule.figures
     for figure in rule.figures:
-        assert safer(rule, figure) in ("more", "less")
+        assert safer_direction(rule, figure) in ("more", "less")
     numbers = [param for param in rule.params if param.type in (int, float)]
     assert all(param.safer for param in numbers)
     assert RULES[name].crowd in (None, *(param.name for param in numbers))
@@ -130,8 +130,8 @@ def test_what_it_reaches_agrees_with_whether_it_holds(seed, name):
         # What is promised is the least that was reached.
         for figure, value in reached.items():
             promised = getattr(rule, rule.figures[figure])
-            way = safer(rule, figure)
-            assert worse(way, value, promised) == pytest.approx(promised, rel=1e-9)
+            way = safer_direction(rule, figure)
+            assert least_safe(way, value, promised) == pytest.approx(promised, rel=1e-9)
     if any(math.isinf(value) for value in reached.values()):
         assert not rule.holds(found).all()
         return

@@ -23,7 +23,7 @@ from shoal.plan.parts import LIMITS, TABLES
 from shoal.plan.plan import Plan
 from shoal.plan.rule_specs import rules_asked
 from shoal.plan.setting import declared, join_texts, split_texts
-from shoal.tables.open_table import planned
+from shoal.tables.open_table import merge_plan
 from tests.inprocess import shoal as run_command
 
 FRAME = pl.DataFrame(
@@ -73,7 +73,9 @@ def heard(monkeypatch, tmp_path):
         monkeypatch.setattr(
             anonymize_command,
             "_release",
-            lambda _source, full, declare, *_: said.append(planned(full, **declare(FRAME.columns))),
+            lambda _source, full, declare, *_: said.append(
+                merge_plan(full, **declare(FRAME.columns))
+            ),
         )
         monkeypatch.setattr("shoal.releases.history.store.history_of", lambda *_: None)
         (tmp_path / "plan.toml").write_text(plan.to_toml())
@@ -240,7 +242,7 @@ def test_an_argument_is_named_as_its_key(word: str) -> None:
 
 
 def test_an_unknown_argument_of_an_attack_is_refused() -> None:
-    release = shoal.open_release(FRAME, quasi="age").beside(FRAME)
+    release = shoal.open_release(FRAME, quasi="age").with_original(FRAME)
     meant = r"'attaks'\. Did you mean 'attacks'\?"
     with pytest.raises(TypeError, match=meant):
         release.attack(attaks="linkage")

@@ -7,7 +7,7 @@ import shoal
 from shoal.catalog import GENERALIZED, METHODS, SHAPES
 from shoal.privacy import KAnonymity
 from shoal.releases.base import ShapeWords
-from shoal.releases.opened import recognise
+from shoal.releases.opened import detect_shape
 from tests.contracts.test_releases import TREES, people, release
 
 ASKED = ("marked", "hidden", "candidates", "open_view", "estimated", "silent", "sizes")
@@ -37,18 +37,18 @@ def test_a_shape_has_what_others_ask_it_for(name):
 @pytest.mark.slow
 def test_a_release_is_known_by_its_marks_alone(made):
     shape, outcome = made
-    tables = outcome.here.tables
+    tables = outcome.local_tables.tables
     assert tuple(tables) == shape.tables
-    assert recognise(tables, ["ill"]) is shape
+    assert detect_shape(tables, ["ill"]) is shape
     others = [other for other in SHAPES.values() if other not in (shape, GENERALIZED)]
     assert not any(other.view.marked(tables, ["ill"]) for other in others)
     # Nothing marks a table that nobody published.
-    assert recognise({"release": people()}, ["ill"]) is GENERALIZED
+    assert detect_shape({"release": people()}, ["ill"]) is GENERALIZED
 
 
 def test_a_release_tells_its_sizes_and_gaps(made):
     shape, outcome = made
-    opened = outcome.here
+    opened = outcome.local_tables
     assert int(shape.view.sizes(opened).sum()) == outcome.made.rows_out
     for name in ("age", "sex", "ill"):
         assert 0 <= shape.view.silent(opened, name) <= 1
@@ -57,7 +57,10 @@ def test_a_release_tells_its_sizes_and_gaps(made):
 
 def test_a_check_finds_a_promise_that_is_not_kept(made):
     shape, outcome = made
-    assert shape.check.check(outcome.here, [KAnonymity(outcome.made.rows_out + 1)]).holds is False
+    assert (
+        shape.check.check(outcome.local_tables, [KAnonymity(outcome.made.rows_out + 1)]).holds
+        is False
+    )
 
 
 def test_a_check_finds_what_another_table_would_have_given(made):
@@ -70,7 +73,7 @@ def test_a_check_finds_what_another_table_would_have_given(made):
         st=outcome.tables.get("st"),
         hierarchies=TREES,
     )
-    same = opened.beside(table).audit(rules=KAnonymity(2)).faults
+    same = opened.with_original(table).audit(rules=KAnonymity(2)).faults
     other = table.with_columns(age=pl.lit(20), ill=pl.lit("flu"))
-    more = opened.beside(other).audit(rules=KAnonymity(2)).faults
+    more = opened.with_original(other).audit(rules=KAnonymity(2)).faults
     assert len(more) > len(same)

@@ -16,7 +16,7 @@ import pytest
 import shoal as library
 from shoal.cli import start
 from shoal.ext.web.app import build
-from shoal.ext.web.security import Doors
+from shoal.ext.web.security import AllowedHosts
 from shoal.plan.plan import Plan
 from tests import inprocess
 from tests.ext.web.conftest import TestClient
@@ -95,7 +95,7 @@ def test_init_and_anonymize_make_what_python_makes(raw: Raw) -> None:
 
 @pytest.fixture(scope="module")
 def steward(tmp_path_factory) -> Iterator[Steward]:
-    app = build(tmp_path_factory.mktemp("page"), KEYS, Doors("127.0.0.1", 8124))
+    app = build(tmp_path_factory.mktemp("page"), KEYS, AllowedHosts("127.0.0.1", 8124))
     with TestClient(app, base_url=BASE + KEYS.root) as client:
         client.get("/", params={"token": KEYS.tickets.issue()})
         yield Steward(client)

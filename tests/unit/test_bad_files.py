@@ -26,7 +26,7 @@ from shoal.plan.plan import Plan
 from shoal.releases.history.store import History
 from shoal.tables.hierarchy import read_hierarchy
 from shoal.tables.write_files import write_table
-from shoal.verbs.manifest import check_newest, lacking, plan_of, read_manifest
+from shoal.verbs.manifest import check_newest, missing_keys, plan_of, read_manifest
 from shoal.verbs.manifest_audit import other_versions
 from tests.ext.exchange.test_arx import project
 
@@ -127,7 +127,7 @@ def use_manifest(file: Path) -> None:
     """Do with a manifest what commands do: read it, take its plan, compare."""
     made = read_manifest(file)
     other_versions(made)
-    lacking(made, Plan())
+    missing_keys(made, Plan())
     for own in (None, Plan.from_toml(PLAN)):
         plan_of(made, own, file.parent)
     check_newest(History(file.parent, series="x"), [file.parent])

@@ -148,4 +148,4 @@ def test_a_top_or_bottom_that_everybody_reaches(limits, cell) -> None:
     asked = {key: {"age": end} for key, end in limits.items()}
     release = shoal.anonymize(table, quasi="age", sensitive="ill", k=5, **asked)
     assert release.frame["age"].unique().to_list() == [cell]
-    assert release.beside(shoal.open(table, plan=release.plan)).audit().holds
+    assert release.with_original(shoal.open(table, plan=release.plan)).audit().holds

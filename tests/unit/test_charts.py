@@ -16,7 +16,7 @@ from shoal.show.charts.plane import Point, best_of, scatter
 from shoal.show.charts.rows import bars, intervals
 from shoal.show.charts.scales import scale
 from shoal.show.charts.style import CSS
-from shoal.show.charts.words import fit, say, tick, width
+from shoal.show.charts.words import fit, format_number, tick, width
 
 NASTY = [
     "<script>alert(1)</script>",
@@ -133,18 +133,18 @@ def test_a_logarithmic_axis_refuses_what_it_cannot_show():
 
 
 def test_numbers_are_said_for_people():
-    assert say(0.1234, "share") == "12.3 %"
-    assert say(0.99999, "share") == "99.999 %"
-    assert say(0.00004, "share") == "< 0.01 %"
-    assert say(1.0, "share") == "100 %"
-    assert say(48842, "count") == "48,842"
-    assert say(2.25, "count") == "2.2"
-    assert say(None) == "–"
-    assert say(float("inf")) == "∞"
+    assert format_number(0.1234, "share") == "12.3 %"
+    assert format_number(0.99999, "share") == "99.999 %"
+    assert format_number(0.00004, "share") == "< 0.01 %"
+    assert format_number(1.0, "share") == "100 %"
+    assert format_number(48842, "count") == "48,842"
+    assert format_number(2.25, "count") == "2.2"
+    assert format_number(None) == "–"
+    assert format_number(float("inf")) == "∞"
     assert tick(0.25, "share", 0.05) == "25 %"
     assert tick(2.5, "plain", 2.5) == "2.5"
     with pytest.raises(ParameterError, match=r"as 'euro'\. Allowed are 'count', 'share'"):
-        say(1.0, "euro")
+        format_number(1.0, "euro")
 
 
 def rectangles(chart, cls):

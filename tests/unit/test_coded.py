@@ -13,7 +13,7 @@ from shoal.tables.domain import Taxonomy
 from shoal.tables.guessing.hierarchies import guess_any
 from shoal.tables.makers import dates, intervals, prefixes
 from shoal.tables.making import MAKERS, make
-from shoal.tables.tree_text import drawn
+from shoal.tables.tree_text import tree_lines
 
 
 def way(tree: Taxonomy, value: str) -> list[str]:
@@ -122,12 +122,12 @@ def test_prefixes_refuse_names() -> None:
 
 def test_a_tree_is_drawn_with_its_rows() -> None:
     tree = countries(pl.Series(["DE", "FR", "JP"]))
-    lines = list(drawn(tree, {"DE": 5, "FR": 2, "JP": 1}))
+    lines = list(tree_lines(tree, {"DE": 5, "FR": 2, "JP": 1}))
     assert lines[0] == "*  8 rows"
     assert lines.index("  Europe  7 rows") + 2 == lines.index("      DE  5 rows")
     assert lines.index("  Asia  1 row") + 2 == lines.index("      JP  1 row")
     assert len(lines) == 8
-    short = list(drawn(tree, None, 4))
+    short = list(tree_lines(tree, None, 4))
     assert len(short) <= 4
     assert "2 values under it" in "".join(short)
 

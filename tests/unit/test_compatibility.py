@@ -13,7 +13,7 @@ from shoal.plan.parts import TABLES
 from shoal.plan.plan import Plan
 from shoal.privacy import KAnonymity, MInvariance, TCloseness
 from shoal.tables.compatibility import CONFLICTS, faults, refuse
-from shoal.tables.open_table import take
+from shoal.tables.open_table import settle_table
 from shoal.tables.request import SPARK, Request
 from tests.contracts.test_settings import sample
 from tests.inprocess import shoal as command
@@ -57,7 +57,7 @@ class Unsafe(KAnonymity):
 
 def request(columns=COLUMNS, method="shoal", rules=RULES, release=(), **more):
     plan = Plan().replaced(columns=columns, release=dict(release), method={"name": method})
-    taken = take(FRAME, plan, {})
+    taken = settle_table(FRAME, plan, {})
     return Request(plan, METHODS[method], rules, taken.schema, **more)
 
 

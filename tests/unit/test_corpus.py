@@ -20,7 +20,7 @@ from shoal.releases.opened import Opened
 from shoal.releases.published import published_columns, read
 from shoal.releases.reading import declared_columns
 from shoal.releases.verdict import Verdict
-from shoal.tables.open_table import resolve
+from shoal.tables.open_table import resolve_schema
 from shoal.tables.original import Original
 from shoal.tables.schema import Schema
 from shoal.verbs.audit import audit
@@ -34,7 +34,7 @@ BAD = [case for _, bad in MADE for case in bad]
 
 def opened(case: Case) -> Opened:
     columns = declared_columns(case.plan, case.frame)
-    return Opened.of(case.tables, columns, TREES, plan=case.plan)
+    return Opened.from_tables(case.tables, columns, TREES, plan=case.plan)
 
 
 def rules(case: Case) -> tuple[Rule, ...]:
@@ -52,14 +52,14 @@ def by_original(case: Case) -> Verdict:
 def by_order(case: Case) -> Verdict:
     """Check as a run does, which knows the input row of every released row."""
     released = opened(case)
-    _, schema = resolve(case.original, case.plan, TREES)
+    _, schema = resolve_schema(case.original, case.plan, TREES)
     source = Original(case.original, schema, np.array(case.order, np.int64), TREES)
     return released.shape.check.check(released, rules(case), source)
 
 
 def by_counts(case: Case, pieces: int = 3) -> Verdict:
     """Check as on Spark: classes in pieces, each cell against the originals it stands for."""
-    _, schema = resolve(case.original, case.plan, TREES)
+    _, schema = resolve_schema(case.original, case.plan, TREES)
     asked = rules(case)
     quasi = published_columns(case.frame, schema.quasi)
     spoken = list(dict.fromkeys(rule.column for rule in asked if rule.column is not None))

@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal.verbs.m_invariant_series import Series
+from shoal.verbs.m_invariant_series import MInvariantSeries
 
 pytestmark = pytest.mark.filterwarnings("ignore::shoal.ShoalWarning")
 ROLES: dict[str, Any] = {"quasi": ["age", "sex"], "sensitive": "ill", "person": "id"}
@@ -41,14 +41,14 @@ class Made:
         keep = (np.arange(400) % 3 == 0) & (self.original["ill"] != "hiv  ").to_numpy()
         self.table = self.original.filter(pl.Series(keep))
         orders: list[Any] = []
-        beside = Series.beside
+        beside = MInvariantSeries.side_tables
 
-        def spied(self: Series, release: pl.DataFrame, order: Any) -> Any:
+        def spied(self: MInvariantSeries, release: pl.DataFrame, order: Any) -> Any:
             orders.append(order)
             return beside(self, release, order)
 
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(Series, "beside", spied)
+            patch.setattr(MInvariantSeries, "side_tables", spied)
             self.release = shoal.anonymize(self.table, m=2, history=history, **ROLES)
         self.path = folder / "r.csv"
         self.release.write(self.path)
@@ -120,7 +120,7 @@ def test_an_audit_beside_the_original_knows_of_them(made: Made) -> None:
         verdict = shoal.audit(made.path, original=made.table, **asked)
         assert verdict.holds, verdict.faults
     assert verdict.people == made.table.height
-    assert made.release.beside(made.table).audit(m=2, history=made.history).holds
+    assert made.release.with_original(made.table).audit(m=2, history=made.history).holds
     # They are nobody: no crowd is made of them.
     sizes = made.release.frame.group_by("age", "sex").len().sort("age", "sex")
     real = made.release.frame.filter(pl.Series(~made.false)).group_by("age", "sex").len()

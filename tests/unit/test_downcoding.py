@@ -32,7 +32,7 @@ def clusters(k: int, many: int, columns: int = 12, odd: int = 2) -> pl.DataFrame
 def attacked(table: pl.DataFrame, **how: object) -> dict[str, AttackResult]:
     options = {"k": 4, "effort": "fast", "seed": 3, **how}
     release = shoal.anonymize(table, quasi=table.columns, **options)
-    results = release.beside(table).attack(attacks=["readoff", "downcoding"], seed=0).results
+    results = release.with_original(table).attack(attacks=["readoff", "downcoding"], seed=0).results
     return {result.name: result for result in results}
 
 
@@ -104,7 +104,7 @@ def test_a_release_of_exact_quasi_identifiers_is_refused() -> None:
     table = pl.DataFrame({"age": [1, 2, 3, 4], "ill": ["a", "b", "a", "b"]})
     release = shoal.anonymize(table, quasi="age", sensitive="ill", method="dummies", l=2)
     with pytest.raises(ParameterError, match="publishes the quasi-identifiers as they were"):
-        release.beside(table).attack(attacks="downcoding")
+        release.with_original(table).attack(attacks="downcoding")
 
 
 numbers = st.lists(st.integers(1, 20), min_size=2, max_size=5)
@@ -155,5 +155,5 @@ def test_values_are_dealt_so_that_rows_differ() -> None:
 def test_a_class_too_small_for_a_fact_ignores_it() -> None:
     at = np.array([0])
     side = Sides(at, at, at, at + 2, None, None, 4, pl.Series(["[0-2]"]), pl.Series([0, 1, 2]))
-    dealt = Guesses.of(side, [Fact(((0, 0), (2, 2)), 2)], np.array([1])).dealt
+    dealt = Guesses.fill(side, [Fact(((0, 0), (2, 2)), 2)], np.array([1])).dealt
     assert dealt.size == 1

@@ -78,7 +78,7 @@ def opened(rows: Rows) -> shoal.Release[pl.DataFrame]:
 
 
 def measured(history: Sequence[Rows], *rules: shoal.Rule) -> Earlier:
-    *before, now = [opened(rows).here for rows in history]
+    *before, now = [opened(rows).local_tables for rows in history]
     return earlier(now, before, "ill", rules)
 
 
@@ -144,7 +144,7 @@ def test_people_known_by_a_pseudonym_are_followed(history: list[Rows], rng: obje
         for rows, names in zip(history, whose, strict=True)
     ]
     declared = {"quasi": ["age", "town"], "sensitive": "ill", "person": "who"}
-    *before, now = [shoal.open_release(one, **declared).here for one in frames]  # type: ignore[arg-type]
+    *before, now = [shoal.open_release(one, **declared).local_tables for one in frames]  # type: ignore[arg-type]
     found = earlier(now, before, "ill")
     told = [
         list(zip(names, plain(rows), strict=True))

@@ -15,7 +15,7 @@ from shoal.plan.plan import Plan
 from shoal.releases.ends import cell_texts, ends_of
 from shoal.tables.domain import Taxonomy
 from shoal.tables.makers import intervals
-from shoal.tables.spans import spans
+from shoal.tables.spans import label_spans
 
 TREE = Taxonomy.from_rows(
     [(str(age), f"[{age // 10 * 10}-{age // 10 * 10 + 9}]", "*") for age in range(20, 60)], "age"
@@ -63,7 +63,7 @@ def rows(*paths: str) -> Taxonomy:
     ],
 )
 def test_ends_are_those_that_labels_name(tree: Taxonomy, low: list, high: list) -> None:
-    ends = spans(tree)
+    ends = label_spans(tree)
     assert ends is not None
     assert [end.to_list() for end in ends] == [low, high]
 
@@ -80,12 +80,12 @@ def test_ends_are_those_that_labels_name(tree: Taxonomy, low: list, high: list) 
     ],
 )
 def test_other_trees_have_no_ends(tree: Taxonomy) -> None:
-    assert spans(tree) is None
+    assert label_spans(tree) is None
 
 
 def test_of_made_intervals() -> None:
     values = pl.Series([1.5, 2.0, 3.25, 9.75])
-    ends = spans(intervals(values, "x"))
+    ends = label_spans(intervals(values, "x"))
     assert ends is not None
     assert all((low <= high) for low, high in zip(*ends, strict=True) if low is not None)
 

@@ -49,7 +49,7 @@ def test_the_iterative_estimate_is_the_papers_formula(case):
     rng = np.random.default_rng(seed)
     sets = drawn(rng, rng.integers(0, size, n), size, length)
     labels = rng.integers(-1, 3, n)
-    seen = Observed.of(sets, labels, size, 3)
+    seen = Observed.count_sets(sets, labels, size, 3)
     found = seen.dense(iterative(seen, eps=0.01))
     for group in range(3):
         inside = sets[labels == group]
@@ -67,7 +67,7 @@ def test_sums_are_kept_and_nothing_is_negative(case, method):
     rng = np.random.default_rng(seed)
     sets = drawn(rng, rng.integers(0, size, n), size, length)
     labels = rng.integers(0, 4, n)
-    seen = Observed.of(sets, labels, size, 4)
+    seen = Observed.count_sets(sets, labels, size, 4)
     found = seen.dense(estimate(seen, method))
     assert (found >= 0).all()
     assert np.allclose(found.sum(axis=1), np.bincount(labels, minlength=4))
@@ -79,7 +79,7 @@ def test_sums_are_kept_and_nothing_is_negative(case, method):
 def test_full_em_equals_its_twin():
     rng = np.random.default_rng(2)
     sets = drawn(rng, rng.integers(0, 4, 30), 5, 3)
-    seen = Observed.of(sets, np.zeros(30, np.int64), 5, 1)
+    seen = Observed.count_sets(sets, np.zeros(30, np.int64), 5, 1)
     found = seen.dense(full_em(seen, eps=0.0, limit=7))[0]
     assert np.allclose(found, naive.full_em(sets.tolist(), 5, 7))
 
@@ -88,7 +88,7 @@ def test_counting_by_sorting_and_by_bins_agree():
     rng = np.random.default_rng(4)
     sets = drawn(rng, rng.integers(0, 6, 50), 6, 2)
     labels = rng.integers(0, 5, 50)
-    few, many = (Observed.of(sets, labels, 6, groups) for groups in (5, 50_000))
+    few, many = (Observed.count_sets(sets, labels, 6, groups) for groups in (5, 50_000))
     assert (few.seen == many.seen).all()
     assert (few.pairs == many.pairs).all()
     assert (few.dense(few.seen) == many.dense(many.seen)[:5]).all()
@@ -97,14 +97,14 @@ def test_counting_by_sorting_and_by_bins_agree():
 def test_the_closed_form_by_hand():
     """Four rows, l = 2 of 3 values, so q = 1/2: W = (4, 3, 1) gives (4, 2, -2)."""
     sets = np.array([[0, 1], [0, 1], [0, 1], [0, 2]])
-    seen = Observed.of(sets, np.zeros(4, np.int64), 3, 1)
+    seen = Observed.count_sets(sets, np.zeros(4, np.int64), 3, 1)
     assert seen.dense(unbiased(seen))[0].tolist() == [4, 2, -2]
     assert np.allclose(seen.dense(closed_form(seen))[0], [8 / 3, 4 / 3, 0])
 
 
 def test_sets_of_everything_say_nothing():
     sets = np.array([[0, 1, 2]] * 5)
-    seen = Observed.of(sets, np.zeros(5, np.int64), 3, 1)
+    seen = Observed.count_sets(sets, np.zeros(5, np.int64), 3, 1)
     for method in ("iterative", "closed", "em"):
         assert np.allclose(seen.dense(estimate(seen, method)), 5 / 3)
     low, high = set_interval(np.array([5]), np.array([5]), seen.q)
@@ -112,7 +112,7 @@ def test_sets_of_everything_say_nothing():
 
 
 def test_an_unknown_way_is_refused():
-    seen = Observed.of(np.array([[0, 1]]), np.zeros(1, np.int64), 2, 1)
+    seen = Observed.count_sets(np.array([[0, 1]]), np.zeros(1, np.int64), 2, 1)
     with pytest.raises(ParameterError, match=r"'iteratif'.*Did you mean 'iterative'"):
         estimate(seen, "iteratif")
     with pytest.raises(ParameterError, match=r"'level'.*Got 0.2 instead"):
@@ -130,7 +130,7 @@ def test_the_error_falls_like_one_over_root_n(method):
         off = []
         for _ in range(12):
             truth = rng.choice(6, n, p=shares)
-            seen = Observed.of(quick(rng, truth, 6, 3), np.zeros(n, np.int64), 6, 1)
+            seen = Observed.count_sets(quick(rng, truth, 6, 3), np.zeros(n, np.int64), 6, 1)
             found = seen.dense(estimate(seen, method))[0]
             off.append((((found - np.bincount(truth, minlength=6)) / n) ** 2).mean())
         errors.append(np.sqrt(np.mean(off)))
@@ -144,7 +144,7 @@ def test_intervals_hold_the_truth_as_often_as_they_say(n, level):
     held = []
     for _ in range(400):
         truth = rng.choice(5, n, p=[0.45, 0.25, 0.15, 0.1, 0.05])
-        seen = Observed.of(quick(rng, truth, 5, 2), np.zeros(n, np.int64), 5, 1)
+        seen = Observed.count_sets(quick(rng, truth, 5, 2), np.zeros(n, np.int64), 5, 1)
         low, high = set_interval(seen.dense(seen.seen)[0], np.full(5, n), seen.q, level)
         true = np.bincount(truth, minlength=5)
         held.append((low <= true + 1e-9) & (true <= high + 1e-9))

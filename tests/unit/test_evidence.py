@@ -41,7 +41,7 @@ def release():
     )
     opened = shoal.open(table, plan=Plan.from_toml(PLAN))
     with pytest.warns(shoal.ShoalWarning):
-        return opened.anonymize(seed=1).beside(opened)
+        return opened.anonymize(seed=1).with_original(opened)
 
 
 def text(page):
@@ -111,7 +111,7 @@ def test_what_is_published_exactly_is_not_called_generalized():
     )
     opened = shoal.open(table, quasi="zip", sensitive="ill")
     made = opened.anonymize(method="anatomy", l=2, l_kind="frequency")
-    said = text(made.beside(opened).page())
+    said = text(made.with_original(opened).page())
     assert "2. Places smaller than a state zip : published as it is" in said
     assert "generalized; see" not in said
 

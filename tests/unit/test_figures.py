@@ -52,7 +52,7 @@ def outcome(method="kaim", **more):
         made = shoal.anonymize(
             people(), quasi=QUASI, sensitive="illness", method=method, seed=3, **more
         )
-    return made.beside(people())
+    return made.with_original(people())
 
 
 class nothing:
@@ -196,7 +196,7 @@ def test_every_class_is_counted_once_by_its_size(sizes):
 
 def test_a_release_of_stars_says_so():
     frame = pl.DataFrame({"x": ["a", "b", "c", None]})
-    made = shoal.anonymize(frame, quasi=["x"], k=4, method="kaim").beside(frame)
+    made = shoal.anonymize(frame, quasi=["x"], k=4, method="kaim").with_original(frame)
     chart = made.plot.distribution("x")
     assert chart.text == (
         "No cell of this column says anything: all are *, or the top of its hierarchy."

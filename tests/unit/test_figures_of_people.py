@@ -75,6 +75,6 @@ def test_beliefs_are_of_people_where_people_are_counted(release) -> None:
 
 
 def test_a_report_attacks_as_many_people_as_there_are(release) -> None:
-    attacks, why = try_attacks(release.here, TABLE)
+    attacks, why = try_attacks(release.local_tables, TABLE)
     assert not why or "11 people" not in why
     assert attacks is None or attacks.targets <= 11

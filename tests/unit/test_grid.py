@@ -139,7 +139,7 @@ def test_every_end_is_a_multiple_and_the_loss_is_what_is_published() -> None:
             lost += (min(high, most) - max(low, least)) / (most - least)
     lost += sum(cell.startswith("{") for cell in release.frame["sex"])
     assert release.loss.rate == pytest.approx(lost / (3 * table.height))
-    assert release.beside(shoal.open(table, quasi=["age", "bmi", "sex"])).audit(k=4).holds
+    assert release.with_original(shoal.open(table, quasi=["age", "bmi", "sex"])).audit(k=4).holds
 
 
 @pytest.mark.slow

@@ -46,7 +46,7 @@ def opened(
             schema={"age": pl.String, COUNTERFEITS: pl.Int64},
         )
     plan = Plan(columns=columns)
-    return Opened.of(tables, declared_columns(plan, frame), plan=plan)
+    return Opened.from_tables(tables, declared_columns(plan, frame), plan=plan)
 
 
 def name_of(cell: str) -> str:

@@ -38,13 +38,13 @@ def test_k_beside_m_counts_people_and_no_counterfeits(tmp_path):
         crowds = classes.group_by("class").len()["len"]
         assert crowds.min() >= 6 > 2
         assert release.achieved["k"] == crowds.min()
-        assert check.check_history(release.here, history) == []
+        assert check.check_history(release.local_tables, history) == []
         found = release.audit(history=history)
         assert (found.holds, found.people) == (True, len(there))
         assert found.achieved["k"] == crowds.min()
         false += release.made.notes["counterfeits"]
         few = replace_k(history, turn, 1 + int(crowds.min()))
-        assert "fewer than" in " ".join(check.check_history(release.here, few))
+        assert "fewer than" in " ".join(check.check_history(release.local_tables, few))
     assert false > 0
 
 

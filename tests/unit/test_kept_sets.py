@@ -57,7 +57,7 @@ def attacked(seed, folder, releases=4, missing="hide"):
                 key = (truth[row["mark"]]["id"], name, own)
                 if sets.setdefault(key, published) != published:
                     told.append(f"release {number}: {key} has another set than before")
-        told += check_history(made.here, History.read(folder))
+        told += check_history(made.local_tables, History.read(folder))
     # What an attacker is left with who has all releases: while nothing changes, the whole set.
     assert len(sets) > 60
     return told
@@ -95,10 +95,10 @@ def test_a_value_that_nobody_has_any_more_stays_in_the_sets(series):
 def test_a_release_with_other_sets_is_found_out(series):
     _table, folder, first = series
     history = History.read(folder)
-    assert check_history(first.here, history) == []
+    assert check_history(first.local_tables, history) == []
     spoilt = history.records.with_columns(pl.col("signature").list.head(2))
     other = History(folder, history.heads, spoilt, history.digest)
-    found = check_history(first.here, other)
+    found = check_history(first.local_tables, other)
     assert any("without their value" in text for text in found)
     assert any("not those that the history says" in text for text in found)
 

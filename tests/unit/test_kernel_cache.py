@@ -326,7 +326,7 @@ def test_a_run_goes_on_without_the_process_that_compiles_ahead(monkeypatch):
 
     monkeypatch.setattr(workers.subprocess, "Popen", full)
     monkeypatch.setenv("SHOAL_THREADS", "2")
-    background.ahead("shoal", diverse=True)
+    background.compile_ahead("shoal", diverse=True)
     assert asked
 
 

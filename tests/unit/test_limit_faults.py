@@ -41,7 +41,7 @@ def found(
         release=ReleasePart(suppress=suppress),
     )
     trees = {"x": NUMBERS} if kind is Kind.TAXONOMY else {}
-    opened = Opened.of({"release": frame}, declared_columns(plan, frame), trees, plan=plan)
+    opened = Opened.from_tables({"release": frame}, declared_columns(plan, frame), trees, plan=plan)
     source = None
     if original is not None:
         table = pl.DataFrame({"x": original})
@@ -197,7 +197,7 @@ def test_strata_are_the_values_of_the_columns_that_are_within() -> None:
     own = {**part, "x": part["x"].model_copy(update={"within": True})}
     for columns, names in ((part, []), (own, ["x"])):
         plan = Plan(columns=columns)
-        opened = Opened.of({"release": frame}, declared_columns(plan, frame), plan=plan)
+        opened = Opened.from_tables({"release": frame}, declared_columns(plan, frame), plan=plan)
         assert strata_of(opened) == names
     labels = strata_labels(opened, ["x"])
     assert labels is not None
@@ -212,7 +212,7 @@ def test_a_set_is_a_fault_where_sets_are_never_published_and_a_gap_is_none() -> 
         frame = pl.DataFrame({"x": cells[:last] if not many else cells})
         part = ColumnPart(role=Role.QUASI, kind=Kind.SET, sets="never")
         plan = Plan(columns={"x": part})
-        opened = Opened.of({"release": frame}, declared_columns(plan, frame), plan=plan)
+        opened = Opened.from_tables({"release": frame}, declared_columns(plan, frame), plan=plan)
         faults = check(opened, [KAnonymity(2)]).faults
         assert len(faults) == bool(many)
         assert all(f"a set of values in {many} rows" in fault for fault in faults)
@@ -223,7 +223,7 @@ def test_ends_of_days_that_are_published_apart_are_days() -> None:
     frame = pl.DataFrame({"x_lo": lows, "x_hi": highs})
     part = ColumnPart(role=Role.QUASI, kind=Kind.ORDERED, coarsest="month")
     plan = Plan(columns={"x": part}, release=ReleasePart(typed=True))
-    opened = Opened.of({"release": frame}, declared_columns(plan, frame), plan=plan)
+    opened = Opened.from_tables({"release": frame}, declared_columns(plan, frame), plan=plan)
     (fault,) = limit_faults(opened, None)
     assert "wider than a month" in fault
 
@@ -232,7 +232,7 @@ def test_where_the_rows_are_known_a_star_is_held_against_its_own_row() -> None:
     frame = pl.DataFrame({"x": ["*", "25", "*"]})
     part = ColumnPart(role=Role.QUASI, kind=Kind.ORDERED, coarsest=10)
     plan = Plan(columns={"x": part})
-    opened = Opened.of({"release": frame}, declared_columns(plan, frame), plan=plan)
+    opened = Opened.from_tables({"release": frame}, declared_columns(plan, frame), plan=plan)
     table = pl.DataFrame({"x": [None, None, 25]})
     schema = declare(table, quasi=["x"])
     assert limit_faults(opened, Original(table, schema, np.array([0, 2, 1]))) == []

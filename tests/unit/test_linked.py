@@ -30,7 +30,7 @@ def faults(
     columns = {"age": ColumnPart(role=Role.QUASI), "who": ColumnPart(role=Role.PERSON)}
     asked = {"person_rows": "together", "pseudonym": True} | release
     plan = Plan(columns=columns, release=ReleasePart(**asked))
-    opened = Opened.of({"release": frame}, declared_columns(plan, frame), plan=plan)
+    opened = Opened.from_tables({"release": frame}, declared_columns(plan, frame), plan=plan)
     source = None
     if original is not None:
         source = Original(original, declare(original, quasi=["age"], person=["who"]))

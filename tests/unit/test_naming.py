@@ -14,7 +14,7 @@ from shoal.tables.domain import Taxonomy
 from shoal.tables.guessing.guess import guess
 from shoal.tables.guessing.hierarchies import guess_any, guess_hierarchy
 from shoal.tables.makers import dates, frequencies, intervals, prefixes
-from shoal.tables.naming import naming
+from shoal.tables.naming import find_rare_labels
 from tests.inprocess import shoal as command
 
 FEW = 10
@@ -28,7 +28,7 @@ def tree(*groups: tuple[str, str], top: str = "*") -> Taxonomy:
 
 
 def named(made: Taxonomy, *values: str) -> set[str]:
-    return {one.label for one in naming(made, pl.Series(values, dtype=pl.String))}
+    return {one.label for one in find_rare_labels(made, pl.Series(values, dtype=pl.String))}
 
 
 @pytest.mark.parametrize(
@@ -157,7 +157,7 @@ def test_no_maker_names_a_rare_value(way: str, name: str) -> None:
         assert not parts & set(few)
         if way in ("steps", "quantiles"):
             assert str(series.max()) not in label
-    assert naming(made, pl.Series(few, dtype=pl.String)) == []
+    assert find_rare_labels(made, pl.Series(few, dtype=pl.String)) == []
 
 
 def test_the_outer_ends_of_quantiles_are_round() -> None:
@@ -183,7 +183,7 @@ def test_groups_of_rare_names_have_neutral_labels() -> None:
 def test_a_name_in_a_label_of_ours_that_holds_a_rare_one() -> None:
     values = ["Bad Husum, Nord"] * 20 + ["Bonn"] * 20 + ["Ulm"] * 20 + ["Husum"] + list("abcd") * 3
     made = frequencies(values, "town")
-    assert naming(made, pl.Series(["Husum", *"abcd"])) == []
+    assert find_rare_labels(made, pl.Series(["Husum", *"abcd"])) == []
 
 
 def test_a_nearly_unique_text_gets_no_hierarchy_and_stays_undecided() -> None:
@@ -199,7 +199,7 @@ def test_a_nearly_unique_text_gets_no_hierarchy_and_stays_undecided() -> None:
 
 def test_regions_of_countries_are_not_called_like_one() -> None:
     made = countries(["New Zealand", "Australia", "Micronesia", "Antarctica", "Palau", "Fiji"])
-    assert naming(made, pl.Series(made.values)) == []
+    assert find_rare_labels(made, pl.Series(made.values)) == []
 
 
 def test_hierarchy_make_counts_people(tmp_path) -> None:

@@ -49,7 +49,7 @@ def test_a_text_is_one_column_and_a_rule_is_a_list_of_one() -> None:
     assert [result.promise for result in verdict.rules] == [shoal.KAnonymity(2).describe()]
     assert shoal.inspect(frame, quasi="age").schema.quasi == ("age",)
     assert shoal.risk(frame, quasi="age").quasi == ("age",)
-    assert shoal.open_release(frame, quasi="age", sensitive="ill").here.sensitive == ["ill"]
+    assert shoal.open_release(frame, quasi="age", sensitive="ill").local_tables.sensitive == ["ill"]
     made = shoal.anonymize(frame, quasi="age", rules=shoal.KAnonymity(3), method="mondrian")
     assert made.achieved["k"] >= 3
     assert shoal.estimate(made.frame.with_columns(people()["ill"]), "ill", "age:10").counts.by == (
@@ -91,14 +91,14 @@ def test_what_compares_needs_the_release_beside_its_original(
 ) -> None:
     with pytest.raises(ParameterError, match=r"release\.beside\(table\)\.attack"):
         release.attack()
-    both = release.beside(table)
+    both = release.with_original(table)
     assert release.risk().before is None
     assert both.risk().before is not None
     assert both.attack(known="age", seed=1).known == ("age",)
     assert release.plot.missing().table.width == 2
     assert both.plot.missing().table.width == 3
     assert both.audit(k=4).holds
-    wrong = release.beside(people().with_columns(age=pl.lit(1)))
+    wrong = release.with_original(people().with_columns(age=pl.lit(1)))
     assert not wrong.audit(k=4).holds
 
 
@@ -110,11 +110,11 @@ def test_an_opened_release_is_asked_like_a_made_one(
     with pytest.raises(OutputError, match="already exists"):
         release.write(tmp_path / "x.csv")
     opened = shoal.open_release(tmp_path / "x.csv", original=table)
-    assert opened.here.quasi == ["age", "sex"]  # as the table declares them
+    assert opened.local_tables.quasi == ["age", "sex"]  # as the table declares them
     assert opened.shape == release.shape == "generalized"
     assert opened.audit(k=4).achieved == release.achieved
     assert sorted(np.bincount(opened.classes)) == sorted(np.bincount(release.classes))
-    assert opened.attack(seed=1).to_dict() == release.beside(table).attack(seed=1).to_dict()
+    assert opened.attack(seed=1).to_dict() == release.with_original(table).attack(seed=1).to_dict()
     assert opened.verdict.rules[0].name == "k-anonymity"
     assert json.loads(opened.to_json())["shape"] == "generalized"
     opened.report(tmp_path / "x.html")
@@ -190,7 +190,7 @@ def test_time_is_limited_where_a_method_can_end_early(table: shoal.Table[pl.Data
 def test_results_say_themselves_in_a_line_and_in_a_notebook(
     table: shoal.Table[pl.DataFrame], release: shoal.Release[pl.DataFrame]
 ) -> None:
-    both = release.beside(table)
+    both = release.with_original(table)
     seeded = table.anonymize(k=4, method="mondrian", seed=987654321)
     compared = table.compare(methods="mondrian", k=[2, 4], queries=0, classifier=False)
     results = [table, release, seeded, both, release.verdict, release.risk(), both.attack()]

@@ -127,7 +127,7 @@ def test_an_outlier_is_named_with_a_top_that_enough_people_reach() -> None:
         table, quasi=["income"], sensitive="ill", k=10, top={"income": top}, strict=True
     )
     assert not any("10000000" in cell for cell in release.frame["income"])
-    assert release.beside(shoal.open(table, plan=release.plan)).audit().holds
+    assert release.with_original(shoal.open(table, plan=release.plan)).audit().holds
 
 
 def test_one_of_three_or_four_values_is_named_too() -> None:

@@ -234,7 +234,7 @@ def test_the_check_finds_what_is_wrong(tmp_path):
     history = History.read(tmp_path)
     records, classes = history.records, history.classes(0)
 
-    def faults(opened=release.here, m=2, records=records, classes=classes, before=records):
+    def faults(opened=release.local_tables, m=2, records=records, classes=classes, before=records):
         return check.invariance_faults(opened, "ill", m, records, classes, before)
 
     assert faults() == []
@@ -243,11 +243,11 @@ def test_the_check_finds_what_is_wrong(tmp_path):
     assert any("another signature" in fault for fault in faults(before=other))
     assert any("no signature" in fault for fault in faults(records=records[:3], before=None))
     swapped = release.frame.with_columns(pl.Series("ill", ["flu"] * release.frame.height))
-    wrong = shoal.open_release(swapped, plan=release.plan).here
+    wrong = shoal.open_release(swapped, plan=release.plan).local_tables
     assert any("do not have the values" in fault for fault in faults(wrong))
     told = {"release": release.frame, "counterfeits": release.frame.head(1).select("age", "sex")}
     told["counterfeits"] = told["counterfeits"].with_columns(counterfeits=pl.lit(1))
-    assert any("told wrongly" in f for f in faults(replace(release.here, tables=told)))
+    assert any("told wrongly" in f for f in faults(replace(release.local_tables, tables=told)))
 
 
 def test_a_digest_goes_by_what_a_table_says(tmp_path):

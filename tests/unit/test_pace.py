@@ -14,8 +14,8 @@ from numba.core import event
 
 from shoal.base import compiling, progress_share
 from shoal.base.progress_share import under_way
-from shoal.cli.background import BEST, watch
-from shoal.cli.progress import BAR, Bar
+from shoal.cli.background import BEST, run_with_progress
+from shoal.cli.progress import BAR, ProgressLine
 
 
 @pytest.fixture(autouse=True)
@@ -24,17 +24,17 @@ def _wide(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_nothing_is_under_way_outside_a_block() -> None:
-    assert progress_share.now() is None
+    assert progress_share.current_share() is None
     with under_way("rows", lambda: 0.25):
-        assert progress_share.now() == ("rows", 0.25)
+        assert progress_share.current_share() == ("rows", 0.25)
         with under_way("trials", lambda: 7.0):
-            assert progress_share.now() == ("trials", 1.0), "no share is more than all"
-        assert progress_share.now() == ("rows", 0.25)
-    assert progress_share.now() is None
+            assert progress_share.current_share() == ("trials", 1.0), "no share is more than all"
+        assert progress_share.current_share() == ("rows", 0.25)
+    assert progress_share.current_share() is None
 
 
 def test_the_line_tells_the_share_and_after_five_seconds_what_is_left() -> None:
-    bar, share = Bar(), [0.1]
+    bar, share = ProgressLine(), [0.1]
     bar.show("group", (2, 6), BEST)
     start = time.perf_counter()
     assert "about" not in bar.text(start)
@@ -76,11 +76,11 @@ def outer() -> None:
 
 
 def test_compiling_has_a_line_of_its_own_that_counts_functions() -> None:
-    bar, told = Bar(), []
+    bar, told = ProgressLine(), []
     bar.show("group", (2, 6), BEST)
     compiling._ASKED.clear()
     compiling._DONE.clear()
-    with compiling.announced(lambda: told.append(1)):
+    with compiling.announce_compiling(lambda: told.append(1)):
         for _ in range(2):  # the second time for other arguments
             event.start_event("numba:compile", {"dispatcher": outer})
             assert "once: 0 of 3 functions ╌" in bar.text(time.perf_counter())
@@ -90,14 +90,14 @@ def test_compiling_has_a_line_of_its_own_that_counts_functions() -> None:
             assert "group" not in bar.text(time.perf_counter())
             assert "once: 2 of 3 functions ━━━━━━━━━━━━━━━━╌" in bar.text(time.perf_counter())
             event.end_event("numba:compile", {"dispatcher": outer})
-            assert compiling.now() is None
+            assert compiling.compiling_progress() is None
     assert told == [1]
     assert "group" in bar.text(time.perf_counter())
 
 
 def test_a_narrow_terminal_gets_a_short_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "30")
-    bar = Bar()
+    bar = ProgressLine()
     bar.show("group", (2, 6), BEST)
     assert len(bar.text(time.perf_counter())) < 30
 
@@ -113,7 +113,7 @@ def test_nothing_is_printed_through_the_line(monkeypatch: pytest.MonkeyPatch) ->
     screen = Terminal()
     monkeypatch.setattr(sys, "stderr", screen)
     monkeypatch.setenv("TERM", "xterm")
-    bar = Bar()
+    bar = ProgressLine()
     bar.start()
     deadline = time.perf_counter() + 10
     while "starting" not in screen.getvalue() and time.perf_counter() < deadline:
@@ -139,7 +139,7 @@ def test_refining_says_what_ctrl_c_does() -> None:
             seen.append((BAR.stage, BAR.done, BAR.hint))
         return 1
 
-    assert watch(work, ("read", "group", "verify")) == 1
+    assert run_with_progress(work, ("read", "group", "verify")) == 1
     assert seen == [
         ("read", (0, 3), ""),
         ("group", (1, 3), ""),

@@ -74,8 +74,8 @@ def test_what_nobody_has_said_is_no_certainty() -> None:
     """Flags do not tell a grid, slack or a label of a hierarchy from data."""
     table = _people()
     release = shoal.anonymize(table, quasi=table.columns, k=3)
-    assert read_off(release.here).known < 0.01 * table.height
-    told = read_off(shoal.open_release(release.frame, quasi=table.columns).here, table)
+    assert read_off(release.local_tables).known < 0.01 * table.height
+    told = read_off(shoal.open_release(release.frame, quasi=table.columns).local_tables, table)
     assert told.wrong > 0
     assert told.assumed
     assert not told.warns
@@ -84,7 +84,10 @@ def test_what_nobody_has_said_is_no_certainty() -> None:
     assert tried.results[0].success == (told.known - told.wrong) / table.height
     ordered = {"role": "quasi", "kind": "ordered"}
     plan = Plan(columns={"age": ordered, "weight": ordered, "sex": {"role": "quasi"}})
-    assert read_off(shoal.open_release(release.frame, plan=plan).here).known < 0.01 * table.height
+    assert (
+        read_off(shoal.open_release(release.frame, plan=plan).local_tables).known
+        < 0.01 * table.height
+    )
 
 
 def test_typed_columns_say_the_same() -> None:
@@ -162,12 +165,12 @@ def test_every_claim_is_right_and_the_grid_takes_them_away() -> None:
         loose = shoal.anonymize(
             table, quasi=table.columns, k=2, grid=dict.fromkeys(("age", "weight"), "off")
         )
-    told = read_off(loose.here, table)
+    told = read_off(loose.local_tables, table)
     assert told.known > 20
     assert told.wrong == 0
     assert told.unique > 0
     on_grid = shoal.anonymize(table, quasi=table.columns, k=2)
-    assert read_off(on_grid.here, table).known < told.known / 4
+    assert read_off(on_grid.local_tables, table).known < told.known / 4
     assert on_grid.made.read_off.warns is False
 
 
@@ -176,8 +179,8 @@ def test_every_claim_is_right_and_the_grid_takes_them_away() -> None:
 def test_slack_leaves_nothing_certain() -> None:
     table = _people()
     release = shoal.anonymize(table, quasi=table.columns, k=3, grid=OFF, slack=0.3, seed=2**66)
-    assert read_off(release.here).known == 0
-    assert release.beside(shoal.open(table, quasi=table.columns)).audit(k=3).holds
+    assert read_off(release.local_tables).known == 0
+    assert release.with_original(shoal.open(table, quasi=table.columns)).audit(k=3).holds
     with pytest.warns(shoal.ShoalWarning, match="be deduced"):
         tight = shoal.anonymize(table, quasi=table.columns, k=3, grid=OFF, seed=2**66)
     assert release.loss.rate > tight.loss.rate

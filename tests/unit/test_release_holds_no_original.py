@@ -110,7 +110,7 @@ def test_nothing_that_hangs_on_a_release_is_the_original(method: str) -> None:
 def test_no_copy_of_a_release_put_beside_its_original_holds_it(method: str) -> None:
     bare = released(method)
     gone = hidden(bare.tables)
-    release = bare.beside(table())
+    release = bare.with_original(table())
     assert release.original is not None and bare.original is None
     attacks, verdict = release.attack(targets=20, seed=1), release.audit()
     risks = release.risk()
@@ -127,6 +127,6 @@ def test_no_copy_of_a_release_put_beside_its_original_holds_it(method: str) -> N
         assert not set(gone) & set(texts(again))
         assert again.to_dict()["loss"] == bare.to_dict()["loss"]
         assert again.frame.equals(bare.frame)
-        assert again.beside(table()).audit().holds
+        assert again.with_original(table()).audit().holds
     fields = {part.name for part in dataclasses.fields(release)}
     assert fields == {"opened", "run", "kind", "spark", "original", "pending", "dictionary"}

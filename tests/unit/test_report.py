@@ -85,7 +85,7 @@ def run(**more):
     }
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", shoal.ShoalWarning)  # that the note singles people out
-        return shoal.anonymize(people(), **{**given, **more}).beside(people())
+        return shoal.anonymize(people(), **{**given, **more}).with_original(people())
 
 
 @pytest.fixture(scope="module")
@@ -95,7 +95,7 @@ def outcome():
 
 @pytest.fixture(scope="module")
 def steward(outcome):
-    found, why = try_attacks(outcome.here, outcome.original, targets=100)
+    found, why = try_attacks(outcome.local_tables, outcome.original, targets=100)
     assert not why
     origin = Provenance("shoal anonymize people.csv", "people.csv", "d" * 64)
     return outcome.page(attacks=found, origin=origin, title="Release of people.csv")
@@ -239,9 +239,9 @@ def test_hostile_names_and_values_stay_texts_in_every_shape(method, audience):
     )
     attacks = None
     if audience == "steward":
-        attacks, why = try_attacks(made.here, frame, targets=50)
+        attacks, why = try_attacks(made.local_tables, frame, targets=50)
         assert attacks, why
-    html = made.beside(frame).page(
+    html = made.with_original(frame).page(
         audience=audience,
         attacks=attacks or False,
         origin=Provenance(NASTY[0], NASTY[1]),
@@ -285,9 +285,9 @@ def test_an_audit_can_be_reported_with_and_without_the_original(method):
     }
     more = {"rules": rules[method]} if method in rules else {"k": 5}
     made = run(method=method, seed=None, **{"k": None, **more})
-    st = made.here.tables.get("st")
+    st = made.local_tables.tables.get("st")
     alone = shoal.open_release(made.frame, quasi=["age", "town"], sensitive=["ill"], st=st)
-    both = alone.beside(people())
+    both = alone.with_original(people())
     verdict = alone.audit(**more)
     page = Page(alone.page(verdict=verdict))
     assert "The promise is kept." in page.text
@@ -342,7 +342,7 @@ def test_a_report_says_why_no_attack_was_possible(outcome, monkeypatch):
         raise shoal.InputError("there is nobody to attack.")
 
     monkeypatch.setattr(sections, "attack", refuse)
-    found, why = try_attacks(outcome.here, outcome.original)
+    found, why = try_attacks(outcome.local_tables, outcome.original)
     assert found is None
     page = Page(outcome.page(attacks=False, warnings=[why]))
     assert "No attack could be tried on this release: there is nobody to attack." in page.text

@@ -26,7 +26,7 @@ ROLES = {"quasi": ["age", "town"], "sensitive": "ill"}
 def results() -> dict[str, Result]:
     table = shoal.open(TABLE, **ROLES)
     release = table.anonymize(k=4, method="mondrian", seed=2**70)
-    both = release.beside(table)
+    both = release.with_original(table)
     compared = table.compare(methods="mondrian", k=[2, 900], queries=0, classifier=False)
     return {
         "run": release.made,

@@ -10,7 +10,7 @@ import pytest
 from shoal.base.errors import SchemaError
 from shoal.base.roles import Kind, Role
 from shoal.tables.guessing.guess import guess
-from shoal.tables.guessing.names import PERSON, QUASI, telling, words
+from shoal.tables.guessing.names import PERSON, QUASI, matching_word, words
 from shoal.tables.guessing.roles import Evidence, role_of
 from shoal.tables.schema import Column, Schema, declare, guess_kind
 
@@ -97,9 +97,9 @@ def test_names_are_split_into_words() -> None:
     assert words("birthDate_2")[:2] == ["birth", "date"]
     assert {"zip", "codes", "code", "zipcodes", "zipcode"} <= {*words("zip codes")}
     assert words("GPPracticeCode")[:3] == ["gp", "practice", "code"]
-    assert telling("größe", PERSON) is None
+    assert matching_word("größe", PERSON) is None
     for name in ("größe", "GROESSE", "Grosse", "koerper-groesse", "pat_groesse", "patGroesse"):
-        assert telling(name, QUASI) is not None, name
+        assert matching_word(name, QUASI) is not None, name
 
 
 @pytest.mark.parametrize(

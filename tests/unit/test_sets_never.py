@@ -84,7 +84,7 @@ def test_never_means_one_value_or_nothing(table: pl.DataFrame, method: str) -> N
     frame = made.frame
     assert set(frame["city"]) <= {"Bonn", "Jena", "Kiel", "Ulm", '"{Hof}"', STAR}
     assert set(frame["team"]) <= {"a", "b", "c", STAR}
-    told = made.beside(table).attack(attacks="readoff").results[0]
+    told = made.with_original(table).attack(attacks="readoff").results[0]
     assert told.details["wrong"] == 0
 
 

@@ -34,7 +34,7 @@ def test_every_figure_is_that_of_the_slow_twin(seed: int) -> None:
     frame = random_table(seed)
     names = frame.columns
     single = {each.columns[0]: each for each in singling_out(frame, names).columns}
-    scores, found = _count(_Table.of(frame, names), names, [single[name] for name in names])
+    scores, found = _count(_Table.encode(frame, names), names, [single[name] for name in names])
     for each in [*single.values(), *found]:
         assert (each.distinct, each.unique, each.alike) == naive.figures(frame, each.columns)
     many = len(names)

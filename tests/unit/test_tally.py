@@ -153,7 +153,7 @@ def test_kernels_count_missing_values_as_the_rule_does(rule, persons, in_python)
     data = encoded(rng, 240, "to", sensitive=(4, 3), gaps=0.25)
     if persons:
         codes = rng.integers(0, persons, 240).astype(np.int32)
-        data = replace(data, people=People.of(codes, data.sensitive))
+        data = replace(data, people=People.from_codes(codes, data.sensitive))
     _, conditions = conditions_of(data, rule)
     sens = sensitive_of(data, conditions)
     for _ in range(60):

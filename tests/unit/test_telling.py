@@ -10,7 +10,7 @@ import pytest
 
 import shoal
 from shoal.measures.models import models
-from shoal.measures.value_disclosure import LEFT_OUT, SHOWN, telling
+from shoal.measures.value_disclosure import LEFT_OUT, SHOWN, value_disclosure
 from shoal.privacy import AlphaK, BetaLikeness, KAnonymity, LDiversity, TCloseness
 from tests.checking import verify
 from tests.naive import telling as naive
@@ -25,7 +25,7 @@ WORKED = pl.DataFrame(
 
 
 def opened(frame: pl.DataFrame, **more: str):
-    return shoal.open_release(frame, quasi=["q"], sensitive=["test"], **more).here
+    return shoal.open_release(frame, quasi=["q"], sensitive=["test"], **more).local_tables
 
 
 def random_release(seed: int) -> pl.DataFrame:
@@ -53,7 +53,7 @@ def test_the_shares_are_those_of_the_slow_twin(seed: int, counted: str) -> None:
         sensitive=["test"],
         persons=persons if counted == "people" else None,
     ).stats
-    told = telling(opened(frame), stats)["test"]
+    told = value_disclosure(opened(frame), stats)["test"]
     expected = naive.shares(frame["q"].to_list(), persons.to_list(), frame["test"].to_list())
     assert told.unit == counted
     assert {one.value for one in told.values} == set(expected)
@@ -69,7 +69,7 @@ def test_a_table_worked_by_hand_as_the_docs_tell_it() -> None:
     rules = [KAnonymity(5), LDiversity(2, "test")]
     verdict = verify(WORKED, ["q"], rules)
     assert verdict.holds
-    positive, negative = telling(opened(WORKED))["test"].values
+    positive, negative = value_disclosure(opened(WORKED))["test"].values
     assert (positive.value, positive.table, positive.highest) == ("positive", 5 / 90, 4 / 5)
     assert positive.ratio == pytest.approx(14.4)
     assert (negative.table, negative.highest) == (85 / 90, 84 / 85)
@@ -106,7 +106,7 @@ def test_the_rules_bound_what_the_sentence_says(seed: int) -> None:
     assert stats is not None
     assert (stats.histograms["test"].known > 0).all()  # else no rule would hold
     reached = models(stats, ["q"])["columns"]["test"]
-    values = telling(opened(random_release(seed)), stats)["test"].values
+    values = value_disclosure(opened(random_release(seed)), stats)["test"].values
     assert max(one.highest for one in values) == pytest.approx(reached["alpha"])
     # Shares are of known values, which t and beta bound when they leave out missing ones.
     beta = BetaLikeness(1.0, "test", missing="ignore").achieved(stats)["beta"]
@@ -116,7 +116,7 @@ def test_the_rules_bound_what_the_sentence_says(seed: int) -> None:
 
 
 def test_the_sentence() -> None:
-    assert telling(opened(WORKED))["test"].describe() == (
+    assert value_disclosure(opened(WORKED))["test"].describe() == (
         "In one class 80.0 % have 'positive' in 'test', 14.4 times the share in the whole table "
         "(5.6 %). 5 rows are in classes that at least double its share. Rules that limit this: "
         "alpha (alpha = 0.5: at most half of a class); t (t = 0.2: at most 20 percentage points "
@@ -127,27 +127,30 @@ def test_the_sentence() -> None:
 
 def test_the_sentence_where_values_are_missing() -> None:
     gap = pl.DataFrame({"q": ["a", "b"], "test": [None, None]}, schema=WORKED.schema)
-    sentence = telling(opened(pl.concat([WORKED, gap])))["test"].describe()
+    sentence = value_disclosure(opened(pl.concat([WORKED, gap])))["test"].describe()
     assert sentence.startswith("In one class 80.0 % of the rows with a known value have 'positive'")
     assert "t and beta bound shares of known values with --missing-sensitive ignore. k" in sentence
 
 
 def test_exactly_double_is_counted_and_not_yet_said() -> None:
     frame = pl.DataFrame({"q": list("aabb"), "test": list("xxyy")})
-    told = telling(opened(frame))["test"]
+    told = value_disclosure(opened(frame))["test"]
     assert [(one.ratio, one.doubled) for one in told.values] == [(2.0, 2), (2.0, 2)]
     assert told.describe() == ""
 
 
 def test_missing_values_have_no_share() -> None:
     gaps = pl.DataFrame({"q": list("aaabb"), "test": ["x", None, "*", "y", ""]})
-    told = telling(opened(gaps))["test"]
+    told = value_disclosure(opened(gaps))["test"]
     assert [(one.value, one.table, one.highest) for one in told.values] == [
         ("x", 0.5, 1.0),
         ("y", 0.5, 1.0),
     ]
     assert [one.doubled for one in told.values] == [3, 2]
-    assert telling(opened(gaps.with_columns(test=pl.lit(None, pl.String))))["test"].values == ()
+    assert (
+        value_disclosure(opened(gaps.with_columns(test=pl.lit(None, pl.String))))["test"].values
+        == ()
+    )
 
 
 def test_the_figures_as_plain_data() -> None:
@@ -181,7 +184,7 @@ def test_the_report_has_the_highest_ratios_and_the_sentence(audience: str) -> No
     )
     release = shoal.open_release(many, quasi=["q"], sensitive=["test"])
     page = release.page(audience=audience, attacks=False)
-    told = telling(release.here)["test"]
+    told = value_disclosure(release.local_tables)["test"]
     assert 'id="values"' in page and 'href="#values"' in page
     part = page.partition('id="values"')[2].partition("<h2")[0]
     assert part.count("<tr>") == 1 + SHOWN

@@ -61,7 +61,7 @@ def test_telling_them_apart_makes_two_classes_that_both_keep_the_promise():
         )
         assert set(opened.frame["sex"]) == cells
         assert opened.classes.max() + 1 == classes
-        assert opened.beside(frame).audit(k=2).holds
+        assert opened.with_original(frame).audit(k=2).holds
         assert opened.audit(k=3).holds == (top == "*")
 
 
@@ -115,7 +115,7 @@ def test_only_the_name_differs(method):
 def test_what_is_read_from_a_top():
     """Counts, beliefs, attacks and figures take the top for any value, as they take a star."""
     frame = people(["m", "f"] * 10)
-    made, starred = (published(frame, top, k=20).beside(frame) for top in ("Person", "*"))
+    made, starred = (published(frame, top, k=20).with_original(frame) for top in ("Person", "*"))
     for release in (made, starred):
         assert release.estimate("ill", "sex").counts.count.ravel().tolist() == [5.0] * 4
         assert release.plot.gaps()["after"].to_list() == [1.0, 0.0]

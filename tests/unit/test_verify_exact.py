@@ -127,7 +127,7 @@ def opened_tables(st=ST, sensitive="s"):
     roles = {"q": "quasi", sensitive: "sensitive"}
     plan = Plan(columns={name: ColumnPart(role=Role(role)) for name, role in roles.items()})
     tables = {"release": QIT, "st": st}
-    return Opened.of(tables, declared_columns(plan, QIT), plan=plan)
+    return Opened.from_tables(tables, declared_columns(plan, QIT), plan=plan)
 
 
 def test_a_sensitive_column_that_the_second_table_lacks_is_refused():

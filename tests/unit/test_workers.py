@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from shoal.base.to_json import plain
+from shoal.base.to_json import to_plain_data
 from shoal.base.workers import Died, Refused, Worker
 from tests.processes import alive
 
@@ -107,5 +107,5 @@ def test_a_worker_ends_with_who_asked_it(tmp_path: Path, worker: Worker) -> None
 def test_what_json_can_hold() -> None:
     import numpy as np
 
-    told = plain({"a": np.arange(2), "b": np.float64("inf"), 3: (np.int64(1), {Path("x")})})
+    told = to_plain_data({"a": np.arange(2), "b": np.float64("inf"), 3: (np.int64(1), {Path("x")})})
     assert told == {"a": [0, 1], "b": None, "3": [1, ["x"]]}

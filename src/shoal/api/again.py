@@ -15,10 +15,10 @@ from shoal.base.errors import ParameterError, ShoalError
 from shoal.plan.plan import Plan
 from shoal.releases.history.store import History, history_of
 from shoal.tables.find_hierarchies import Hierarchies, is_path
-from shoal.tables.open_table import locate, planned
+from shoal.tables.open_table import locate_table, merge_plan
 from shoal.verbs.manifest import (
     figures,
-    lacking,
+    missing_keys,
     plan_of,
     read_manifest,
     released_name,
@@ -71,11 +71,11 @@ def remake(
     name = _check_possible(made, manifest)
     if seed is None:
         raise ParameterError(
-            "To make a release again takes the seed of its run, which no manifest holds. Give it "
+            "To repeat a release you need the seed of its run, which no manifest contains. Give it "
             "with --seed-file FILE or --seed (seed=...)."
         )
-    own = planned(plan, hierarchies=hierarchies, **reading)
-    if lost := lacking(made, own) if not isinstance(hierarchies, Mapping) else ():
+    own = merge_plan(plan, hierarchies=hierarchies, **reading)
+    if lost := missing_keys(made, own) if not isinstance(hierarchies, Mapping) else ():
         raise ParameterError(
             f"The manifest {manifest} withholds {', '.join(lost)}, because a reader could learn "
             "values of the table from it. Give the plan of the run with --plan (plan=...), or "
@@ -87,7 +87,7 @@ def remake(
     before = _before(made, manifest, history_of(history))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the run itself gave them
-        table = read(locate(data, full), full, hierarchies=trees)
+        table = read(locate_table(data, full), full, hierarchies=trees)
         release = table.anonymize(seed=seed, pseudonym_key=pseudonym_key, history=before)
     with tempfile.TemporaryDirectory(prefix="shoal-again-") as folder:
         release.write(Path(folder) / name)
@@ -160,8 +160,8 @@ def _check_possible(made: Mapping[str, Any], where: Path) -> str:
     """Return the name of the release's first file, or say why it cannot be made again."""
     if not made["seeded"]:
         raise ShoalError(
-            f"The release of {where} was made without a seed, so nobody can make the same bytes "
-            "again. Leave --again out: the audit checks it all the same."
+            f"The release of {where} was made without a seed, so its bytes cannot be repeated. "
+            "Leave --again out; the audit checks it without."
         )
     if made.get("engine") != "local" or not made["files"]:
         raise ShoalError(

@@ -17,7 +17,7 @@ from shoal.base.errors import ParameterError
 from shoal.base.roles import Kind
 from shoal.plan.plan import Plan
 from shoal.tables.find_hierarchies import is_path
-from shoal.tables.source import place
+from shoal.tables.source import parse_place
 
 if TYPE_CHECKING:
     from shoal.ext.spark.settings import Spark
@@ -37,7 +37,7 @@ class Roles(TypedDict, total=False):
     person: str | None
 
 
-class Declared(Roles, DataArguments, ColumnArguments, total=False):
+class OpenArguments(Roles, DataArguments, ColumnArguments, total=False):
     """What :func:`shoal.open` takes after the table."""
 
     plan: Plan | str | Path | None
@@ -45,13 +45,13 @@ class Declared(Roles, DataArguments, ColumnArguments, total=False):
     query: str | None
 
 
-class Promised(PromiseArguments, total=False):
+class RuleArguments(PromiseArguments, total=False):
     """The promise, as flags of the command line and as rules."""
 
     rules: Sequence[Rule] | Rule | None
 
 
-class Asked(Promised, ReleaseArguments, total=False):
+class RunArguments(RuleArguments, ReleaseArguments, total=False):
     """What a run is to do, as a plan holds it."""
 
     method: str | None
@@ -60,7 +60,7 @@ class Asked(Promised, ReleaseArguments, total=False):
     seed: int | None
 
 
-class Anonymized(Declared, Asked, total=False):
+class AnonymizeArguments(OpenArguments, RunArguments, total=False):
     """What :func:`anonymize` takes after the table."""
 
     pseudonym_key: str | Path | bytes | None
@@ -74,7 +74,7 @@ class Anonymized(Declared, Asked, total=False):
     engine: Spark | None
 
 
-class Weighed(ReleaseArguments, total=False):
+class ComparisonArguments(ReleaseArguments, total=False):
     """How settings are made and measured, and which of them is recommended."""
 
     repeats: int
@@ -90,7 +90,7 @@ class Weighed(ReleaseArguments, total=False):
     progress: Progress | None
 
 
-class Compared(Declared, Weighed, total=False):
+class CompareArguments(OpenArguments, ComparisonArguments, total=False):
     """What :func:`compare` takes after the table."""
 
     methods: Sequence[str] | str | None
@@ -103,7 +103,7 @@ class Compared(Declared, Weighed, total=False):
     keep_releases: bool
 
 
-class _Released(DataArguments, total=False):
+class _ReleasedArguments(DataArguments, total=False):
     """What is said of a release, whatever is asked of it."""
 
     sensitive: Names | None
@@ -114,7 +114,7 @@ class _Released(DataArguments, total=False):
     notations: Mapping[str, str] | None
 
 
-class Opening(_Released, LimitArguments, total=False):
+class OpenReleaseArguments(_ReleasedArguments, LimitArguments, total=False):
     """What :func:`shoal.open_release` takes after the release."""
 
     quasi: Names | None
@@ -124,7 +124,7 @@ class Opening(_Released, LimitArguments, total=False):
     suppress: float | str | None
 
 
-class Audited(Opening, Promised, total=False):
+class AuditArguments(OpenReleaseArguments, RuleArguments, total=False):
     """What :func:`audit` takes after the release."""
 
     against: Sequence[Any]
@@ -140,7 +140,7 @@ AGAIN = ("again", "data", "seed", "pseudonym_key")
 """Arguments of an audit that makes the release again."""
 
 
-class Risked(Opening, total=False):
+class RiskArguments(OpenReleaseArguments, total=False):
     """What :func:`risk` takes after the release."""
 
     population: Any
@@ -148,7 +148,7 @@ class Risked(Opening, total=False):
     belief: float
 
 
-class Tried(TypedDict, total=False):
+class AttackChoice(TypedDict, total=False):
     """Which attacks are tried, on whom, by somebody who knows how much.
 
     Parameters
@@ -188,14 +188,14 @@ TRIED |= {"against": (), "against_original": ()}
 """The defaults of an attack."""
 
 
-class Attacked(_Released, Tried, total=False):
+class AttackArguments(_ReleasedArguments, AttackChoice, total=False):
     """What :func:`attack` takes after the release and the original."""
 
     known: Names | None
     control: Any
 
 
-def several(value: Any) -> list[Any]:
+def as_list(value: Any) -> list[Any]:
     """Take one value for a list of one."""
     return [value] if isinstance(value, (str, int, float)) else list(value)
 
@@ -207,7 +207,7 @@ def rule_values_of(
 ) -> dict[str, Any]:
     """Return what is tried, with the usual flags written out."""
     short = {"k": k, "l": l}
-    return {f: several(v) for f, v in short.items() if v is not None} | dict(rule_values or {})
+    return {f: as_list(v) for f, v in short.items() if v is not None} | dict(rule_values or {})
 
 
 def check_again(again: bool, manifest: Any, data: Any = None, *how: Any) -> None:
@@ -215,15 +215,16 @@ def check_again(again: bool, manifest: Any, data: Any = None, *how: Any) -> None
     if again and (manifest is None or data is None):
         lacking = "manifest" if manifest is None else "table that it was made from"
         raise ParameterError(
-            f"To make a release again (--again) takes its manifest and its table, and the "
-            f"{lacking} is not named. Give both: --manifest FILE --data DATA (manifest=..., "
+            f"To repeat a release (--again) you need its manifest and its table, and the "
+            f"{lacking} is missing. Give both: --manifest FILE --data DATA (manifest=..., "
             "data=...)."
         )
     if not again and any(each is not None for each in (data, *how)):
         raise ParameterError(
-            "--data, --seed, --seed-file and --pseudonym-key (data, seed, pseudonym_key) are for "
-            "making a release again. Ask for that with --again (again=True), or leave them out; "
-            "the table beside which cells are checked is --original (original=...)."
+            "--data, --seed, --seed-file and --pseudonym-key (data, seed, pseudonym_key) are "
+            "only for repeating a release. Ask for that with --again (again=True), or leave "
+            "them out; "
+            "to check cells against the original, use --original (original=...)."
         )
 
 
@@ -231,7 +232,7 @@ def check_named_once(releases: Sequence[Any]) -> None:
     """Refuse a release that is named twice: it narrows nothing down, and another is forgotten."""
     seen: set[object] = set()
     for name in filter(is_path, releases):
-        where = place(name)
+        where = parse_place(name)
         key = where.resolve() if isinstance(where, Path) else where
         if key in seen:
             raise ParameterError(

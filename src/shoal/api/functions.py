@@ -12,18 +12,18 @@ import polars as pl
 
 from shoal.api.arguments import (
     AGAIN,
-    Anonymized,
-    Asked,
-    Attacked,
-    Audited,
-    Compared,
-    Declared,
-    Opening,
-    Risked,
+    AnonymizeArguments,
+    AttackArguments,
+    AuditArguments,
+    CompareArguments,
+    OpenArguments,
+    OpenReleaseArguments,
+    RiskArguments,
+    RunArguments,
+    as_list,
     check_again,
     check_named_once,
     rule_values_of,
-    several,
 )
 from shoal.api.opening import (
     look,
@@ -32,14 +32,14 @@ from shoal.api.opening import (
 )
 from shoal.api.release import Release
 from shoal.api.setting_arguments import DataArguments
-from shoal.api.signatures import names_of, parted, signed
+from shoal.api.signatures import names_of, split_arguments, with_signature
 from shoal.api.table import Table
 from shoal.base.errors import ParameterError
 from shoal.catalog.extensions import require
 from shoal.tables.compatibility import refuse_on_spark
 from shoal.tables.find_hierarchies import Hierarchies, is_path
 from shoal.tables.native import is_spark_frame
-from shoal.tables.open_table import check_no_database, extra_rules, planned
+from shoal.tables.open_table import check_no_database, extra_rules, merge_plan
 
 if TYPE_CHECKING:
     from shoal.ext.spark.settings import Spark
@@ -63,16 +63,16 @@ def _released(released: Any, opening: Mapping[str, Any]) -> Release[Any]:
         release: Release[Any] = open_release(released, **opening)
         return release
     original = opening.get("original")
-    return released if original is None else released.beside(original)
+    return released if original is None else released.with_original(original)
 
 
 @overload
 def anonymize(
-    data: str | PathLike[str] | None = ..., **given: Unpack[Anonymized]
+    data: str | PathLike[str] | None = ..., **given: Unpack[AnonymizeArguments]
 ) -> Release[pl.DataFrame]: ...
 @overload
-def anonymize(data: FrameT, **given: Unpack[Anonymized]) -> Release[FrameT]: ...
-@signed(Anonymized, opens=open, like=Table.anonymize)
+def anonymize(data: FrameT, **given: Unpack[AnonymizeArguments]) -> Release[FrameT]: ...
+@with_signature(AnonymizeArguments, opens=open, like=Table.anonymize)
 def anonymize(data: Any = None, **given: Any) -> Release[Any]:
     """Anonymize a table and check the release before handing it over.
 
@@ -89,10 +89,10 @@ def anonymize(data: Any = None, **given: Any) -> Release[Any]:
     if given.get("engine") is not None or is_spark_frame(data):
         check_no_database(data, given.get("table"), given.get("query"))
         return _on_spark(data, **given)
-    declared, asked = parted(given, Declared)
+    declared, asked = split_arguments(given, OpenArguments)
     # Whatever is wrong with what is asked for is said before the table is read.
-    declared["plan"] = planned(declared.get("plan"))
-    planned(declared["plan"], **parted(asked, Asked)[0])
+    declared["plan"] = merge_plan(declared.get("plan"))
+    merge_plan(declared["plan"], **split_arguments(asked, RunArguments)[0])
     if (progress := asked.get("progress")) is not None:
         progress("read")
     made: Release[Any] = open(data, **declared).anonymize(**asked)
@@ -114,7 +114,7 @@ def _on_spark(
     **given: Any,
 ) -> Release[Any]:
     refuse_on_spark(strict=strict, prove=prove, history=history or against)
-    full = planned(plan, hierarchies=hierarchies, rules=rules, **given)
+    full = merge_plan(plan, hierarchies=hierarchies, rules=rules, **given)
     extra = extra_rules(rules)
     require("spark")
     from shoal.ext.spark.anonymize import anonymize_on_spark
@@ -122,7 +122,7 @@ def _on_spark(
     return anonymize_on_spark(data, full, hierarchies, extra, engine, progress)
 
 
-@signed(Anonymized, like=Table.anonymize, opens=open)
+@with_signature(AnonymizeArguments, like=Table.anonymize, opens=open)
 def start(data: Any = None, *, k: int | None = None, **given: Any) -> Release[Any]:
     """Make a first release of a raw table, as ``shoal start --yes`` does.
 
@@ -134,7 +134,7 @@ def start(data: Any = None, *, k: int | None = None, **given: Any) -> Release[An
     """
     from shoal.verbs.first_plan import first_plan
 
-    declared, asked = parted(given, Declared)
+    declared, asked = split_arguments(given, OpenArguments)
     opened = look(data, **declared)
     first = first_plan(opened.inspect(), opened.plan, k=k)
     trees = {**opened.taxonomies, **first.taxonomies}
@@ -142,27 +142,27 @@ def start(data: Any = None, *, k: int | None = None, **given: Any) -> Release[An
     return release
 
 
-@signed(Declared, opens=open)
-def inspect(data: Any = None, **declared: Unpack[Declared]) -> Inspection:
+@with_signature(OpenArguments, opens=open)
+def inspect(data: Any = None, **declared: Unpack[OpenArguments]) -> Inspection:
     """Look at a table and suggest roles, with reasons."""
     return look(data, **declared).inspect()
 
 
-@signed(Declared, Compared, opens=open, like=Table.compare)
-def compare(data: Any = None, **given: Unpack[Compared]) -> Comparison:
+@with_signature(OpenArguments, CompareArguments, opens=open, like=Table.compare)
+def compare(data: Any = None, **given: Unpack[CompareArguments]) -> Comparison:
     """Run methods and settings side by side on one table and recommend one of them."""
     from shoal.verbs.compare.choices import choices
 
-    declared, asked = parted(given, Declared)
+    declared, asked = split_arguments(given, OpenArguments)
     # Whatever is wrong with the settings is said before the table is read.
     methods = asked.get("methods")
     values = rule_values_of(asked.get("k"), asked.get("l"), asked.get("rule_values"))
-    choices(planned(declared.get("plan")), None if methods is None else several(methods), values)
+    choices(merge_plan(declared.get("plan")), None if methods is None else as_list(methods), values)
     return open(data, **declared).compare(**asked)
 
 
-@signed(Audited, opens=open_release, like=Release.audit, again=False)
-def audit(released: Any = None, **given: Unpack[Audited]) -> Verdict:
+@with_signature(AuditArguments, opens=open_release, like=Release.audit, again=False)
+def audit(released: Any = None, **given: Unpack[AuditArguments]) -> Verdict:
     """Say what a release achieves, from its published cells alone.
 
     Parameters
@@ -174,7 +174,7 @@ def audit(released: Any = None, **given: Unpack[Audited]) -> Verdict:
         With ``again=True`` the release is also made again from ``data`` with the seed (and the
         key) of its run, and its bytes are compared; nothing is written.
     """
-    opening, promise = parted(given, Opening)
+    opening, promise = split_arguments(given, OpenReleaseArguments)
     manifest = promise.pop("manifest", None)
     asked: dict[str, Any] = dict(promise)
     remade = {key: asked.pop(key) for key in AGAIN if key in asked}
@@ -191,7 +191,7 @@ def audit(released: Any = None, **given: Unpack[Audited]) -> Verdict:
 def _before(released: Any, against: Any, opening: Mapping[str, Any]) -> list[Release[Any]]:
     """Open earlier releases; what is declared of a release is declared of them."""
     alike = {key: value for key, value in opening.items() if key not in ("original", "st")}
-    before = several(against)
+    before = as_list(against)
     check_named_once([released, *before])
     return [_released(release, alike) for release in before]
 
@@ -209,7 +209,7 @@ def _beside_manifest(
     """Audit a release by the plan in its manifest, and compare the two."""
     from shoal.releases.history.store import history_of
     from shoal.verbs.manifest import plan_of, read_manifest, released_name
-    from shoal.verbs.manifest_audit import AuditedRelease, compared
+    from shoal.verbs.manifest_audit import AuditedRelease, compare_with_manifest
 
     told = read_manifest(manifest)
     own = opening.get("plan")
@@ -224,37 +224,37 @@ def _beside_manifest(
         remade = remake(manifest, data, plan=own, **how)
     if released is None:
         released = manifest.parent / released_name(told, manifest)
-    plan = None if own is None else planned(own)
+    plan = None if own is None else merge_plan(own)
     opening["plan"] = plan_of(told, plan, manifest.parent, others=others)
     before = _before(released, promise.pop("against", ()), opening)
     release = _released(released, opening)
     verdict = release.audit(**promise, against=before)
     where = Path(released) if is_path(released) and Path(released).exists() else None
     series = history_of(promise.get("history"))
-    found = AuditedRelease(where, release.here, opening["plan"], verdict, series, others)
-    return compared(told, manifest.parent, found, remade)
+    found = AuditedRelease(where, release.local_tables, opening["plan"], verdict, series, others)
+    return compare_with_manifest(told, manifest.parent, found, remade)
 
 
-@signed(Risked, opens=open_release, like=Release.risk)
-def risk(released: Any, **given: Unpack[Risked]) -> Risks:
+@with_signature(RiskArguments, opens=open_release, like=Release.risk)
+def risk(released: Any, **given: Unpack[RiskArguments]) -> Risks:
     """Measure how likely people are found in a table, and what is then believed of them."""
-    opening, asked = parted(given, Opening)
+    opening, asked = split_arguments(given, OpenReleaseArguments)
     return _released(released, opening).risk(**asked)
 
 
-@signed(Attacked, opens=open_release, like=Release.attack)
-def attack(released: Any, *, original: Any, **given: Unpack[Attacked]) -> Attacks:
+@with_signature(AttackArguments, opens=open_release, like=Release.attack)
+def attack(released: Any, *, original: Any, **given: Unpack[AttackArguments]) -> Attacks:
     """Attack some people of the original through the release, and say how often that succeeds."""
     asked: dict[str, Any] = dict(given)
     known = asked.pop("known", None)
-    opening, asked = parted(asked, Opening)
+    opening, asked = split_arguments(asked, OpenReleaseArguments)
     opening["quasi"] = known
     before = _before(released, asked.pop("against", ()), opening)
     opening["original"] = original
     return _released(released, opening).attack(known=known, against=before, **asked)
 
 
-@signed(Opening, opens=open_release, like=Release.estimate)
+@with_signature(OpenReleaseArguments, opens=open_release, like=Release.estimate)
 def estimate(
     released: Any,
     of: str,
@@ -264,7 +264,7 @@ def estimate(
     eps: float | None = None,
     level: float = 0.95,
     as_in_paper: bool = False,
-    **opening: Unpack[Opening],
+    **opening: Unpack[OpenReleaseArguments],
 ) -> Estimates:
     """Estimate how many rows have each sensitive value, by categories of quasi-identifiers."""
     split = [by] if isinstance(by, str) else by

@@ -11,12 +11,12 @@ from typing import Any, TypeVar, Unpack, overload
 import polars as pl
 
 from shoal.api.arguments import (
-    Declared,
-    Opening,
+    OpenArguments,
+    OpenReleaseArguments,
 )
 from shoal.api.release import Release
 from shoal.api.setting_arguments import ReadingArguments
-from shoal.api.signatures import signed
+from shoal.api.signatures import with_signature
 from shoal.api.table import Table
 from shoal.base.errors import ParameterError
 from shoal.base.roles import Kind, Role
@@ -25,16 +25,16 @@ from shoal.plan.plan import Plan
 from shoal.releases import foreign
 from shoal.releases.reading import open_published
 from shoal.tables.files import read_file
-from shoal.tables.find_hierarchies import Hierarchies, gather, is_path
+from shoal.tables.find_hierarchies import Hierarchies, find_hierarchies, is_path
 from shoal.tables.native import Native, is_spark_frame
 from shoal.tables.open_table import (
     Domains,
     Names,
     load_with_digest,
-    locate,
-    planned,
+    locate_table,
+    merge_plan,
 )
-from shoal.tables.source import place
+from shoal.tables.source import parse_place
 
 FrameT = TypeVar("FrameT")
 Declare = Callable[[Sequence[str]], dict[str, Any]]
@@ -53,18 +53,18 @@ def read(
     start = time.perf_counter()
     frame, digest = load_with_digest(data, plan)
     seconds = time.perf_counter() - start
-    plan = plan if declare is None else planned(plan, **declare(frame.columns))
-    taxonomies = gather(plan, frame.columns, hierarchies)
+    plan = plan if declare is None else merge_plan(plan, **declare(frame.columns))
+    taxonomies = find_hierarchies(plan, frame.columns, hierarchies)
     return Table(data, plan, frame, taxonomies, only, seconds, digest)
 
 
 @overload
 def open(  # noqa: A001 -- shoal.open
-    data: str | PathLike[str] | None = ..., **declared: Unpack[Declared]
+    data: str | PathLike[str] | None = ..., **declared: Unpack[OpenArguments]
 ) -> Table[pl.DataFrame]: ...
 @overload
-def open(data: FrameT, **declared: Unpack[Declared]) -> Table[FrameT]: ...  # noqa: A001
-@signed(Declared)
+def open(data: FrameT, **declared: Unpack[OpenArguments]) -> Table[FrameT]: ...  # noqa: A001
+@with_signature(OpenArguments)
 def open(data: Any = None, **declared: Any) -> Table[Any]:  # noqa: A001 -- shoal.open
     """Open a table with personal data: read, cleaned, typed and declared, once.
 
@@ -101,7 +101,7 @@ def open(data: Any = None, **declared: Any) -> Table[Any]:  # noqa: A001 -- shoa
     return opened
 
 
-@signed(ReadingArguments)
+@with_signature(ReadingArguments)
 def read_table(
     path: Path | str,
     *,
@@ -123,7 +123,7 @@ def read_table(
     quoted
         A CSV file may be a release that was written with ``csv_safe``: then undo that.
     """
-    return read_file(place(path), planned(None, **how).data, text=text, quoted=quoted)[0]
+    return read_file(parse_place(path), merge_plan(None, **how).data, text=text, quoted=quoted)[0]
 
 
 def look(
@@ -131,8 +131,8 @@ def look(
 ) -> Table[Any]:
     """Open a table without a look at its roles; the arguments are those of :func:`open`."""
     named, trees = declared.get("quasi") is not None, declared.get("hierarchies")
-    plan = planned(declared.pop("plan", None), **declared)
-    return read(locate(data, plan, table, query), plan, hierarchies=trees, only=named)
+    plan = merge_plan(declared.pop("plan", None), **declared)
+    return read(locate_table(data, plan, table, query), plan, hierarchies=trees, only=named)
 
 
 def open_with_plan(
@@ -154,10 +154,10 @@ def open_with_plan(
     def declared(columns: Sequence[str]) -> Plan:
         given = {} if declare is None else declare(columns)
         domains = given.pop("domain", None) or {}
-        full = planned(plan, **given)
+        full = merge_plan(plan, **given)
         # Only a sensitive column has a domain.
         hidden = [*full.names(Role.SENSITIVE), *(n for n in domains if n not in full.columns)]
-        return planned(full, sensitive=hidden, domain=domains)
+        return merge_plan(full, sensitive=hidden, domain=domains)
 
     opened = open_published(
         released,
@@ -168,19 +168,19 @@ def open_with_plan(
         how=plan.data,
     )
     if notations:
-        opened = foreign.declared(opened, notations)
-    kind = Native() if is_path(released) else Native.of(released)
+        opened = foreign.interpret_as_declared(opened, notations)
+    kind = Native() if is_path(released) else Native.from_frame(released)
     release: Release[Any] = Release(opened, None, kind, dictionary=dictionary)
-    return release if original is None else release.beside(original)
+    return release if original is None else release.with_original(original)
 
 
 @overload
 def open_release(
-    released: str | PathLike[str], **opening: Unpack[Opening]
+    released: str | PathLike[str], **opening: Unpack[OpenReleaseArguments]
 ) -> Release[pl.DataFrame]: ...
 @overload
-def open_release(released: FrameT, **opening: Unpack[Opening]) -> Release[FrameT]: ...
-@signed(Opening)
+def open_release(released: FrameT, **opening: Unpack[OpenReleaseArguments]) -> Release[FrameT]: ...
+@with_signature(OpenReleaseArguments)
 def open_release(
     released: Any,
     *,
@@ -239,7 +239,7 @@ def open_release(
     if plan is None and declared is not None:
         plan = declared.plan
     late = {key: more.pop(key) for key in LIMITS if key in more}
-    full = planned(plan, hierarchies=hierarchies, **more)
+    full = merge_plan(plan, hierarchies=hierarchies, **more)
     named: Mapping[Role, Any] = {Role.QUASI: quasi, Role.SENSITIVE: sensitive}
     named = {**named, Role.IDENTIFIER: identifier, Role.PERSON: person}
     told = None
@@ -249,7 +249,7 @@ def open_release(
         told, named, kind = declared_beside(Path(released), named, kind)
     late |= {str(role): names for role, names in named.items()}
     if kind:  # they belong to columns, which are named last
-        full = planned(full, **late, kind=kind)
+        full = merge_plan(full, **late, kind=kind)
     trees = declared.taxonomies if hierarchies is None and declared is not None else hierarchies
     return open_with_plan(
         released,

@@ -1,7 +1,4 @@
-"""A release: made here, or opened; ready to be asked. It does not hold the original.
-
-What compares with the original takes ``release.beside(table)``.
-"""
+"""The class Release: a published table and what can be done with it; it holds no original."""
 
 from __future__ import annotations
 
@@ -15,15 +12,15 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, Unpack, cast
 
 import polars as pl
 
-from shoal.api.arguments import TRIED, Promised, Tried, several
-from shoal.api.signatures import signed
+from shoal.api.arguments import TRIED, AttackChoice, RuleArguments, as_list
+from shoal.api.signatures import with_signature
 from shoal.base.atomic import atomic_file
 from shoal.base.errors import ShoalError
 from shoal.base.partition import Ints
 from shoal.base.to_json import as_json
 from shoal.plan.plan import Plan
 from shoal.plan.setting import listed_names
-from shoal.privacy.base import reached
+from shoal.privacy.base import format_figures
 from shoal.releases import foreign
 from shoal.releases.base import By, View
 from shoal.releases.history.store import Pending, history_of
@@ -31,7 +28,7 @@ from shoal.releases.opened import Opened, check_release
 from shoal.releases.reading import open_published
 from shoal.releases.verdict import Verdict
 from shoal.tables.native import Native, is_spark_frame
-from shoal.tables.open_table import Names, extra_rules, load, planned
+from shoal.tables.open_table import Names, extra_rules, load_table, merge_plan
 
 if TYPE_CHECKING:
     from shoal.ext.proof.bound import Proof
@@ -50,9 +47,8 @@ FrameT = TypeVar("FrameT")
 class Release(Generic[FrameT]):
     """A release, made by :meth:`shoal.Table.anonymize` or opened by :func:`shoal.open_release`.
 
-    ``opened`` is None on Spark unless the engine brings the tables here, ``run`` when it was not
-    made here. ``original`` is there after :meth:`beside` alone, and no copy has it. ``pending``:
-    what the history of its series becomes with it, until that is recorded.
+    ``opened`` is None on Spark unless the engine brings the tables here, ``run`` if it was opened.
+    Only :meth:`with_original` sets ``original``. ``pending``: the new history, not yet recorded.
     """
 
     opened: Opened | None
@@ -68,7 +64,7 @@ class Release(Generic[FrameT]):
         """What is published, by name: ``release``, Anatomy's ``st``, a declared ``domain``."""
         if self.opened is None or self.spark:
             return self.spark
-        return {name: self.kind.back(table) for name, table in self.opened.tables.items()}
+        return {name: self.kind.convert(table) for name, table in self.opened.tables.items()}
 
     @property
     def frame(self) -> FrameT:
@@ -76,48 +72,48 @@ class Release(Generic[FrameT]):
         return self.tables["release"]
 
     def __len__(self) -> int:
-        return self.here.frame.height if self.run is None else self.run.rows_out
+        return self.local_tables.frame.height if self.run is None else self.run.rows_out
 
     def head(self, rows: int = 5) -> FrameT:
         """Return the first published rows, in the kind of frame that came in."""
-        return cast(FrameT, self.kind.back(self.here.tables["release"].head(rows)))
+        return cast(FrameT, self.kind.convert(self.local_tables.tables["release"].head(rows)))
 
     def to_polars(self) -> pl.DataFrame:
         """Return the published table as a polars frame."""
-        return self.here.tables["release"]
+        return self.local_tables.tables["release"]
 
     def to_pandas(self) -> Any:
         """Return the published table as a pandas frame, rows numbered from 0."""
-        return self.kind.named("pandas").back(self.to_polars())
+        return self.kind.from_library("pandas").convert(self.to_polars())
 
     def to_arrow(self) -> Any:
         """Return the published table as a pyarrow table."""
-        return self.kind.named("pyarrow").back(self.to_polars())
+        return self.kind.from_library("pyarrow").convert(self.to_polars())
 
     @property
-    def here(self) -> Opened:
+    def local_tables(self) -> Opened:
         """The published tables on this machine."""
         if self.opened is None:
             raise ShoalError(
-                "This release is on Spark, and this needs its tables on this machine. Make it with "
-                "engine=shoal.Spark(here=True), which brings them, or take the figures (to_dict)."
+                "This release is on Spark. Make it with engine=shoal.Spark(here=True), which "
+                "brings its tables to this machine, or take the figures (to_dict)."
             )
         return self.opened
 
     @property
     def shape(self) -> str:
         """Which shape of release it is: ``generalized``, ``dummies``, ``anatomized``."""
-        return self.here.shape.name
+        return self.local_tables.shape.name
 
     @property
     def classes(self) -> Ints:
         """The class of every row: rows with the same number cannot be told apart."""
-        return self.here.published.labels
+        return self.local_tables.published.labels
 
     @property
     def plan(self) -> Plan:
         """The plan it was made with, or what is declared of it."""
-        return self.here.plan if self.run is None else self.run.plan
+        return self.local_tables.plan if self.run is None else self.run.plan
 
     @property
     def made(self) -> Run:
@@ -163,25 +159,25 @@ class Release(Generic[FrameT]):
         with self.pending.recorded() if self.pending else contextlib.nullcontext():
             return replace(self, pending=None)
 
-    def beside(self, original: Any) -> Release[FrameT]:
+    def with_original(self, original: Any) -> Release[FrameT]:
         """Return the release put beside the table it was made from.
 
         Then audits compare cells, attacks are possible, and risks, reports and figures show both.
         ``original``: a :class:`shoal.Table`, a file or a frame.
         """
         rows = self.rows_of(original)
-        opened = self.opened and foreign.beside(self.opened, rows)
+        opened = self.opened and foreign.interpret_with_original(self.opened, rows)
         return replace(self, opened=opened, original=rows)
 
     def rows_of(self, data: Any) -> pl.DataFrame:
         """Return the rows of a table, read as the plan says; those of a Spark frame come here."""
         if hasattr(data, "settled"):
             return cast(pl.DataFrame, data.frame)
-        return load(data.toArrow() if is_spark_frame(data) else data, self.plan)
+        return load_table(data.toArrow() if is_spark_frame(data) else data, self.plan)
 
-    @signed(Promised)
+    @with_signature(RuleArguments)
     def audit(
-        self, *, against: Sequence[Any] = (), history: Any = None, **promise: Unpack[Promised]
+        self, *, against: Sequence[Any] = (), history: Any = None, **promise: Unpack[RuleArguments]
     ) -> Verdict:
         """Say what the release achieves, from its published cells alone.
 
@@ -201,15 +197,15 @@ class Release(Generic[FrameT]):
         """
         from shoal.verbs.audit import audit
 
-        plan, extra = planned(self.plan, **promise), extra_rules(promise.get("rules"))
-        before = [self.alike(released) for released in several(against)]
-        return audit(self.here, plan, extra, self.original, before, history_of(history))
+        plan, extra = merge_plan(self.plan, **promise), extra_rules(promise.get("rules"))
+        before = [self.open_other(released) for released in as_list(against)]
+        return audit(self.local_tables, plan, extra, self.original, before, history_of(history))
 
-    def alike(self, released: Any) -> Opened:
+    def open_other(self, released: Any) -> Opened:
         """Open another release of the same table, unless it is open already."""
         if isinstance(released, Release):
-            return released.here
-        own, trees = self.here, dict(self.here.taxonomies)
+            return released.local_tables
+        own, trees = self.local_tables, dict(self.local_tables.taxonomies)
         return open_published(released, own.plan, hierarchies=trees, complete=own.complete)
 
     def risk(self, *, population: Any = None, threshold: float = 0.2, belief: float = 0.5) -> Risks:
@@ -229,11 +225,11 @@ class Release(Generic[FrameT]):
         people = None if population is None else self.rows_of(population)
         stats = None if self.run is None else self.run.verdict.stats
         limits: dict[str, Any] = {"threshold": threshold, "belief": belief, "stats": stats}
-        return risk(self.here, original=self.original, population=people, **limits)
+        return risk(self.local_tables, original=self.original, population=people, **limits)
 
-    @signed(Tried, **TRIED)
+    @with_signature(AttackChoice, **TRIED)
     def attack(
-        self, *, known: Names | None = None, control: Any = None, **tried: Unpack[Tried]
+        self, *, known: Names | None = None, control: Any = None, **tried: Unpack[AttackChoice]
     ) -> Attacks:
         """Attack some people of the original through the release; say how often that succeeds.
 
@@ -247,11 +243,13 @@ class Release(Generic[FrameT]):
         """
         from shoal.verbs.attack import attack
 
-        opened = self.here if known is None else self.here.known_by(listed_names(known))
-        earlier = several(tried.get("against", ()))
-        tables = several(tried.get("against_original", ()))
+        opened = (
+            self.local_tables if known is None else self.local_tables.known_by(listed_names(known))
+        )
+        earlier = as_list(tried.get("against", ()))
+        tables = as_list(tried.get("against_original", ()))
         tables += [getattr(one, "original", None) for one in earlier[len(tables) :]]
-        asked: dict[str, Any] = {**tried, "against": [self.alike(one) for one in earlier]}
+        asked: dict[str, Any] = {**tried, "against": [self.open_other(one) for one in earlier]}
         asked["against_original"] = [None if one is None else self.rows_of(one) for one in tables]
         asked["control"] = None if control is None else self.rows_of(control)
         return attack(opened, self.original, **asked)
@@ -285,11 +283,11 @@ class Release(Generic[FrameT]):
         from shoal.verbs.estimate import estimate
 
         how: dict[str, Any] = {"eps": eps, "level": level, "as_in_paper": as_in_paper}
-        return estimate(self.here, of, several(by), estimator=estimator, **how)
+        return estimate(self.local_tables, of, as_list(by), estimator=estimator, **how)
 
     def ask(self, of: str) -> View:
         """Return the release ready to be asked about a sensitive column: counts, beliefs."""
-        opened = self.here.about(of)
+        opened = self.local_tables.with_sensitive(of)
         check_release(opened, of)
         return opened.view(of)
 
@@ -298,7 +296,7 @@ class Release(Generic[FrameT]):
         """What figures are drawn from."""
         from shoal.show.figures.subject import Subject
 
-        return Subject.of(self.here, self.original, self.run)
+        return Subject.from_opened(self.local_tables, self.original, self.run)
 
     @property
     def plot(self) -> Plots:
@@ -359,39 +357,39 @@ class Release(Generic[FrameT]):
         table there or in ``into``. ``force``: replace what is there. A release that was made here
         leaves its manifest beside the file (``x.csv.manifest.json``).
         """
-        from shoal.tables.write_files import placed
+        from shoal.tables.write_files import output_places
         from shoal.verbs.manifest import write_with_manifest
 
-        tables, csv_safe = self.here.tables, self.plan.release.csv_safe
-        goals = placed(path, tables, into)
+        tables, csv_safe = self.local_tables.tables, self.plan.release.csv_safe
+        goals = output_places(path, tables, into)
         write_with_manifest(tables, self.run, goals, force=force, csv_safe=csv_safe)
 
     def write_dictionary(self, path: str | PathLike[str], *, force: bool = False) -> None:
         """Write a data dictionary for the release in ``path``, beside it: CSVW and a page."""
         from shoal.report.dictionary import write_dictionary
 
-        write_dictionary(self.here, Path(path), force=force)
+        write_dictionary(self.local_tables, Path(path), force=force)
 
     def analysis_frame(self) -> FrameT:
         """Return numbers and categories instead of cells: ``age_lo``, ``age_hi``, ``age_mid``."""
         from shoal.api.analysis import analysis_frame
 
-        return cast(FrameT, self.kind.back(analysis_frame(self.here, self.dictionary)))
+        return cast(FrameT, self.kind.convert(analysis_frame(self.local_tables, self.dictionary)))
 
     def to_dict(self) -> dict[str, Any]:
         """Return its figures as plain data: no value of the table, no seed."""
         if self.run is not None:
             return self.run.to_dict()
-        return self.here.to_dict() | self.verdict.to_dict()
+        return self.local_tables.to_dict() | self.verdict.to_dict()
 
     to_json = as_json
 
     def __repr__(self) -> str:
         if self.run is None:
-            return f"Release({self.shape}; {self.here.frame.height:,} rows; opened)"
+            return f"Release({self.shape}; {self.local_tables.frame.height:,} rows; opened)"
         run = self.run
         told = f"{run.rows_out:,} rows; made by {run.method}; loss {run.loss.rate:.4f}"
-        return f"Release({told}; reached: {reached(self.achieved)})"
+        return f"Release({told}; reached: {format_figures(self.achieved)})"
 
     def _repr_html_(self) -> str:
         from shoal.show.figures.summary import summary

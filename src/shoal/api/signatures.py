@@ -59,7 +59,7 @@ def names_of(*of: Any) -> dict[str, str]:
     return found
 
 
-def parted(given: Mapping[str, Any], of: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+def split_arguments(given: Mapping[str, Any], of: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     """Part arguments into those of opening and those of the verb."""
     opening = names_of(of)
     return (
@@ -132,7 +132,7 @@ def _wrapped(text: str) -> str:
     return textwrap.fill(f"{text}.", 92, initial_indent="    ", subsequent_indent="    ")
 
 
-def signed(
+def with_signature(
     *of: Any,
     opens: Callable[..., Any] | None = None,
     like: Callable[..., Any] | None = None,

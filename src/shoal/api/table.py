@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, Unpack
 import polars as pl
 
 from shoal.api.arguments import (
-    Asked,
-    Weighed,
+    ComparisonArguments,
+    RunArguments,
+    as_list,
     check_named_once,
     rule_values_of,
-    several,
 )
 from shoal.api.release import Release
 from shoal.api.setting_arguments import ReleaseArguments
-from shoal.api.signatures import parted, signed
+from shoal.api.signatures import split_arguments, with_signature
 from shoal.base.errors import warn
 from shoal.base.pseudonyms import read_key
 from shoal.base.roles import Role
@@ -39,13 +39,13 @@ from shoal.tables.guessing.whose import EACH_ONCE
 from shoal.tables.native import Native
 from shoal.tables.open_table import (
     extra_rules,
-    load,
-    planned,
-    take,
+    load_table,
+    merge_plan,
+    settle_table,
 )
 from shoal.tables.original import Original
 from shoal.tables.schema import Schema
-from shoal.verbs.provenance import marks
+from shoal.verbs.provenance import run_digests
 
 if TYPE_CHECKING:
     from shoal.ext.spark.settings import Spark
@@ -94,10 +94,10 @@ class Table(Generic[FrameT]):
     @cached_property
     def _settling(self) -> tuple[Original, tuple[str, ...]]:
         """The table with every role and kind settled, and the warnings that this took."""
-        from shoal.verbs.anonymize import heard
+        from shoal.verbs.anonymize import collect_warnings
 
-        with heard() as said:
-            settled = take(self.frame, self.plan, self.taxonomies)
+        with collect_warnings() as said:
+            settled = settle_table(self.frame, self.plan, self.taxonomies)
         return settled, tuple(dict.fromkeys(said))
 
     @property
@@ -115,7 +115,7 @@ class Table(Generic[FrameT]):
         """What the reader should know of how it was taken in."""
         return self._settling[1]
 
-    @signed(Asked)
+    @with_signature(RunArguments)
     def anonymize(
         self,
         *,
@@ -128,7 +128,7 @@ class Table(Generic[FrameT]):
         pseudonym_key: str | Path | bytes | None = None,
         history: str | Path | History | None = None,
         against: Sequence[Any] = (),
-        **asked: Unpack[Asked],
+        **asked: Unpack[RunArguments],
     ) -> Release[FrameT]:
         """Anonymize the table and check the release before handing it over.
 
@@ -180,10 +180,10 @@ class Table(Generic[FrameT]):
         Cautioned
             When there is something to warn about and ``strict`` was asked for.
         """
-        from shoal.verbs.anonymize import Clock, limited
+        from shoal.verbs.anonymize import Clock, with_time_limit
 
         limit(threads)
-        plan = planned(self.plan, **asked)
+        plan = merge_plan(self.plan, **asked)
         extra = extra_rules(asked.get("rules"))
         key = read_key(pseudonym_key)
         if engine is not None:
@@ -192,7 +192,7 @@ class Table(Generic[FrameT]):
             from shoal.ext.spark.anonymize import anonymize_on_spark
 
             return anonymize_on_spark(self.data, plan, self.taxonomies, extra, engine, progress)
-        clock = Clock(limited(progress or _quiet, plan, time_limit))
+        clock = Clock(with_time_limit(progress or _quiet, plan, time_limit))
         told: dict[str, Any] = {"strict": strict, "prove": prove, "history": history}
         told["against"] = against
         # What a paper has differently concerns how the table is taken in, too.
@@ -213,17 +213,17 @@ class Table(Generic[FrameT]):
         against: Sequence[Any] = (),
     ) -> tuple[Release[FrameT], Made]:
         """Carry out a plan that is filled up; what was made stays with the caller."""
-        from shoal.verbs.anonymize import advice, caution, execute, heard, refuse_if
+        from shoal.verbs.anonymize import advice, caution, collect_warnings, execute, refuse_if
 
         start = time.perf_counter()
         settled, said = self._settling
         plan = plan.final(settled.plan)
-        with heard() as warned:
+        with collect_warnings() as warned:
             caution(settled, plan, extra, strict=strict)
         series = history_of(history, plan)
-        check_named_once(several(against))
+        check_named_once(as_list(against))
         if series is not None:
-            series.check_released({str(one): _published(one) for one in several(against)})
+            series.check_released({str(one): _published(one) for one in as_list(against)})
         made = execute(settled, plan, clock, extra, key=key, prove=prove, history=series)
         said = tuple(text for text in said if series is None or not text.startswith(EACH_ONCE))
         clock.seconds["read"] += self.seconds
@@ -244,13 +244,13 @@ class Table(Generic[FrameT]):
             warnings=tuple(texts),
             exposure=exposed,
             read_off=told,
-            marks=marks(self.digest, self.frame, plan, self.taxonomies),
+            marks=run_digests(self.digest, self.frame, plan, self.taxonomies),
         )
         release = Release[FrameT](made.opened, run, self._kind, pending=made.pending)
         if series is None and against:
             from shoal.verbs.audit import refuse_undone
 
-            others = map(release.alike, several(against))
+            others = map(release.open_other, as_list(against))
             release = replace(release, run=refuse_undone(run, made.opened, plan, extra, [*others]))
         return release if isinstance(history, History) else release.recorded(), made
 
@@ -262,15 +262,15 @@ class Table(Generic[FrameT]):
         What was made says which row became which: it is looked into where it was made, and what is
         found is shown to the steward alone.
         """
-        from shoal.verbs.anonymize import Clock, limited
+        from shoal.verbs.anonymize import Clock, with_time_limit
 
         plan = self.plan
-        clock = Clock(limited(progress, plan, None))
+        clock = Clock(with_time_limit(progress, plan, None))
         return self._carried_out(plan, clock, against=against, prove=prove)
 
     @property
     def _kind(self) -> Native:
-        return Native() if is_path(self.data) or self.data is None else Native.of(self.data)
+        return Native() if is_path(self.data) or self.data is None else Native.from_frame(self.data)
 
     def inspect(self) -> Inspection:
         """Say what the table holds: columns, missing values, how unique its rows are, roles."""
@@ -278,7 +278,7 @@ class Table(Generic[FrameT]):
 
         return inspect(self.frame, self.plan, self.taxonomies, only=self.only)
 
-    @signed(Weighed, repeats=1, threshold=0.2, prove=False)
+    @with_signature(ComparisonArguments, repeats=1, threshold=0.2, prove=False)
     def compare(
         self,
         *,
@@ -290,7 +290,7 @@ class Table(Generic[FrameT]):
         seed: int | None = None,
         threads: int | None = None,
         keep_releases: bool = True,
-        **weighed: Unpack[Weighed],
+        **weighed: Unpack[ComparisonArguments],
     ) -> Comparison:
         """Run methods and settings side by side and recommend one of them.
 
@@ -344,8 +344,8 @@ class Table(Generic[FrameT]):
         from shoal.verbs.compare.running import compare
 
         limit(threads)
-        asked, how = parted(weighed, ReleaseArguments)
-        plan = planned(self.plan, rules=rules, seed=seed, **asked)
+        asked, how = split_arguments(weighed, ReleaseArguments)
+        plan = merge_plan(self.plan, rules=rules, seed=seed, **asked)
         again = plan.release.as_in_paper or plan.release.same
         table = replace(self, plan=plan) if again else self
         settled, said = table._settling
@@ -353,7 +353,7 @@ class Table(Generic[FrameT]):
             settled,
             plan,
             extra_rules(rules),
-            methods=None if methods is None else several(methods),
+            methods=None if methods is None else as_list(methods),
             rule_values=rule_values_of(k, l, rule_values),
             keep=(lambda made: Release(made.opened, made.run, self._kind))
             if keep_releases
@@ -390,4 +390,8 @@ def _quiet(_stage: str) -> None:
 
 def _published(released: Any) -> pl.DataFrame:
     """Return the table that an earlier release published."""
-    return released.here.frame if isinstance(released, Release) else load(released, Plan())
+    return (
+        released.local_tables.frame
+        if isinstance(released, Release)
+        else load_table(released, Plan())
+    )

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import quote, quote_plus, unquote
 
-from shoal.base.errors import InputError, nearest
+from shoal.base.errors import InputError, suggest_nearest
 
 SYSTEMS = {
     "postgresql": "postgresql",
@@ -129,12 +129,12 @@ def parse(text: str) -> tuple[Address, str | None]:
     text = _TAKEN.get(text, text)
     match = _SCHEME.match(text)
     if not match or not is_address(text):
-        raise InputError(f"This is no address of a database. Write it like {FORM}.")
+        raise InputError(f"This is not a database address. Write it like {FORM}.")
     scheme = match[1].lower()
     if scheme not in SYSTEMS:
         raise InputError(
             f"There is no database system {scheme!r}; Shoal reads postgresql://, duckdb: and "
-            f"sqlite: addresses, and files.{nearest(scheme, SYSTEMS)}"
+            f"sqlite: addresses, and files.{suggest_nearest(scheme, SYSTEMS)}"
         )
     rest = text[match.end() :]
     return _server(rest) if SYSTEMS[scheme] == "postgresql" else _file(scheme, rest)

@@ -6,14 +6,14 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 
-from shoal.base.errors import InputError, listed
+from shoal.base.errors import InputError, format_names
 
 
 def check_twice(names: Iterable[str], where: object) -> None:
     """Refuse names that stand there more than once."""
     if twice := [name for name, count in Counter(names).items() if count > 1]:
         raise InputError(
-            f"{where} has duplicate column names: {listed(twice)}. "
+            f"{where} has duplicate column names: {format_names(twice)}. "
             "Every column needs a name of its own: rename them."
         )
 
@@ -26,7 +26,7 @@ def check_rows(rows: int, names: Iterable[str], where: object) -> None:
     """Refuse a table that has columns and no rows."""
     if not rows:
         raise NoRows(
-            f"{where} has column names ({listed(names)}) but no rows. "
+            f"{where} has column names ({format_names(names)}) but no rows. "
             "A table needs at least one row."
         )
 
@@ -53,6 +53,7 @@ def check_names(names: Iterable[str], where: object) -> None:
     patterns = [name for name in names if name == "*" or re.fullmatch(r"\^.*\$", name, re.DOTALL)]
     if patterns:
         raise InputError(
-            f"{where} has column names that are read as patterns: {listed(patterns)}. A name may "
+            f"{where} has column names that are read as patterns: {format_names(patterns)}. A "
+            "name may "
             "not be '*', nor start with '^' and end with '$': rename the columns."
         )

@@ -22,12 +22,12 @@ _ASKED: set[FunctionType] = set()  # what the kernels met so far are made of
 _DONE: set[FunctionType] = set()  # what of it is compiled
 
 
-def now() -> tuple[int, int] | None:
+def compiling_progress() -> tuple[int, int] | None:
     """Return how many functions of how many are compiled, None when none is at this moment."""
     return (len(_DONE), len(_ASKED)) if _UNDER_WAY else None
 
 
-def called(function: FunctionType) -> set[FunctionType]:
+def kernels_called(function: FunctionType) -> set[FunctionType]:
     """Return a kernel's function and those of all that it calls, however indirectly."""
     reached, waiting = set(), [function]
     while waiting:
@@ -48,14 +48,14 @@ def _of(event: Any) -> set[FunctionType]:
 
 def _begun(event: Any) -> None:
     """Count what is ahead; a kernel that is compiled for other arguments starts anew."""
-    parts = set().union(*map(called, _of(event)))
+    parts = set().union(*map(kernels_called, _of(event)))
     if parts <= _DONE:
         _DONE.difference_update(parts)
     _ASKED.update(parts)
 
 
 @contextlib.contextmanager
-def announced(tell: Callable[[], object]) -> Iterator[Compiled]:
+def announce_compiling(tell: Callable[[], object]) -> Iterator[Compiled]:
     """Call ``tell`` once if a kernel has to be compiled inside the block, and time it.
 
     Kernels that come from the disk cache are not compiled, so a second run stays silent.

@@ -69,7 +69,7 @@ class MissingExtra(ShoalError):
     """An optional library is needed that is not installed."""
 
 
-def nearest(name: str, choices: Iterable[str]) -> str:
+def suggest_nearest(name: str, choices: Iterable[str]) -> str:
     """Return ``" Did you mean 'x'?"`` when a choice is close to ``name``, else an empty string."""
     options = list(choices)
     close = difflib.get_close_matches(name, options, n=1, cutoff=0.6)
@@ -79,7 +79,7 @@ def nearest(name: str, choices: Iterable[str]) -> str:
     return f" Did you mean {close[0]!r}?" if close else ""
 
 
-def listed(names: Iterable[object], shown: int = 12) -> str:
+def format_names(names: Iterable[object], shown: int = 12) -> str:
     """Write some names in one line, the first dozen when there are more."""
     texts = [repr(str(name)) for name in names]
     line = ", ".join(texts[:shown])

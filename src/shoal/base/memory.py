@@ -29,7 +29,7 @@ def size(text: str) -> int:
     return int(number)
 
 
-def told(number: float) -> str:
+def format_bytes(number: float) -> str:
     """Say a size in the largest unit that it fills."""
     for unit in ("TB", "GB", "MB", "kB"):
         if number >= (scale := _UNITS[unit[0].upper()]):
@@ -59,8 +59,9 @@ def check_fits(what: object, has: str, needed: float) -> None:
     free = free_memory()
     if free is not None and needed > free:
         raise InputError(
-            f"{what} has {has}, and reading it takes {told(needed)} of memory or more; "
-            f"{told(free)} are free. Nothing was read. Take a machine with more memory, or let "
+            f"{what} has {has}, and reading it takes {format_bytes(needed)} of memory or more; "
+            f"{format_bytes(free)} are free. Nothing was read. Take a machine with more memory, "
+            "or let "
             "Spark do the work, which leaves the table on disk: shoal anonymize --engine spark "
             "(pip install 'shoal[spark]')."
         )

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from shoal.base.errors import ParameterError, nearest
+from shoal.base.errors import ParameterError, suggest_nearest
 
 Safer = Literal["more", "less"]
 
@@ -64,7 +64,7 @@ class Param:
         if not isinstance(value, self.type) or (isinstance(value, bool) and self.type is not bool):
             raise self._error(value, owner)
         if self.choices and value not in self.choices:
-            raise self._error(value, owner, nearest(str(value), self.choices))
+            raise self._error(value, owner, suggest_nearest(str(value), self.choices))
         if isinstance(value, (int, float)) and not isinstance(value, bool):
             too_low = value <= self.low if self.open_low else value < self.low
             if not math.isfinite(value) or too_low or value > self.high:
@@ -97,7 +97,8 @@ def check_options(
         if name not in known:
             listed = ", ".join(repr(param) for param in known) or "no options"
             raise ParameterError(
-                f"{owner} has no parameter {name!r}; it takes {listed}.{nearest(name, known)}"
+                f"{owner} has no parameter {name!r}; it takes "
+                f"{listed}.{suggest_nearest(name, known)}"
             )
     return {
         name: param.check(options[name], owner) if name in options else param.default

@@ -28,7 +28,7 @@ _DENSE = 8
 """Counts are made in a full table while it has at most so many cells per value counted."""
 
 
-def ragged(starts: Ints, counts: Ints) -> Ints:
+def ragged_positions(starts: Ints, counts: Ints) -> Ints:
     """Return the positions of runs that begin at ``starts`` and are ``counts`` long, in a row."""
     return np.repeat(starts - (np.cumsum(counts) - counts), counts) + np.arange(counts.sum())
 
@@ -261,10 +261,12 @@ def histogram(
     np.add.at(whole, codes[counted], many[counted])
     gaps = int(many[(codes < 0) & (labels >= 0)].sum())
     blank = Histogram(np.zeros(1, np.int64), whole[:0], whole[:0], whole, names, whole_gaps=gaps)
-    return added(blank, labels[counted].astype(np.int64), codes[counted], many[counted], groups)
+    return add_to_histogram(
+        blank, labels[counted].astype(np.int64), codes[counted], many[counted], groups
+    )
 
 
-def added(
+def add_to_histogram(
     of: Histogram, group: Ints, value: npt.NDArray[np.integer], count: Ints, groups: int
 ) -> Histogram:
     """Add up counts of known values by group, in a table like that of another histogram."""

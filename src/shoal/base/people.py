@@ -19,7 +19,7 @@ from shoal.base.partition import (
     GroupStats,
     Histogram,
     Ints,
-    added,
+    add_to_histogram,
     histogram,
     with_missing,
 )
@@ -56,7 +56,7 @@ class People:
     gaps: Mapping[str, Codes]
 
     @classmethod
-    def of(cls, codes: Codes, sensitive: Mapping[str, Codes]) -> People:
+    def from_codes(cls, codes: Codes, sensitive: Mapping[str, Codes]) -> People:
         """Number the pairs of a table."""
         count = int(codes.max(initial=-1)) + 1
         pairs, value, person, gaps = {}, {}, {}, {}
@@ -142,4 +142,6 @@ class People:
             people=np.bincount(holders, minlength=groups).astype(np.int64),
             whole_people=int(np.unique(person[everywhere]).size),
         )
-        return added(of, group, value[pairs.values], np.ones(group.size, np.int64), groups)
+        return add_to_histogram(
+            of, group, value[pairs.values], np.ones(group.size, np.int64), groups
+        )

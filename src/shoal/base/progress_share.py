@@ -23,7 +23,7 @@ def under_way(what: str, look: Callable[[], float]) -> Iterator[None]:
         _UNDER_WAY.remove(mine)
 
 
-def now() -> tuple[str, float] | None:
+def current_share() -> tuple[str, float] | None:
     """Return what is counted and the share of it that is done; None when nothing is."""
     try:
         what, look = _UNDER_WAY[-1]

@@ -10,7 +10,7 @@ import numpy.typing as npt
 Words = npt.NDArray[np.uint64]
 
 
-def words(rng: np.random.Generator | None, *shape: int) -> Words:
+def random_words(rng: np.random.Generator | None, *shape: int) -> Words:
     """Return uniform 64-bit numbers; without ``rng`` nobody can compute them afterwards.
 
     A generator that was merely seeded from a secure source would not do: from enough of its output
@@ -22,7 +22,7 @@ def words(rng: np.random.Generator | None, *shape: int) -> Words:
     return rng.integers(0, 1 << 64, shape, np.uint64)
 
 
-def below(limit: int, drawn: Words) -> npt.NDArray[np.int64]:
+def random_below(limit: int, drawn: Words) -> npt.NDArray[np.int64]:
     """Turn random words into numbers from 0 to ``limit - 1``.
 
     No number is favoured by more than ``limit / 2**64``, far less than any table could show.
@@ -30,6 +30,6 @@ def below(limit: int, drawn: Words) -> npt.NDArray[np.int64]:
     return (drawn % np.uint64(limit)).astype(np.int64)
 
 
-def order(rng: np.random.Generator | None, size: int) -> npt.NDArray[np.int64]:
+def random_order(rng: np.random.Generator | None, size: int) -> npt.NDArray[np.int64]:
     """Return the numbers from 0 to ``size - 1`` in random order."""
-    return np.argsort(words(rng, size), kind="stable").astype(np.int64)
+    return np.argsort(random_words(rng, size), kind="stable").astype(np.int64)

@@ -46,8 +46,8 @@ def read_seed(text: str) -> int:
     """Read a seed as it is typed; the error does not repeat it."""
     if not (text.isascii() and text.isdigit() and len(text) <= _LARGEST):
         raise ParameterError(
-            "A seed is a whole number of digits only, from 0 on. What was given is not repeated "
-            "here; for any other text use --seed-file."
+            "A seed is a whole number of digits only, from 0 on. The given value is not "
+            "repeated here; for any other text use --seed-file."
         )
     return int(text)
 
@@ -75,7 +75,9 @@ def read_secret(path: Path, what: str) -> bytes:
     try:
         status = os.fstat(handle)
         if not stat.S_ISREG(status.st_mode):
-            raise ParameterError(f"The {what} file {path} is no file. Name a file with the {what}.")
+            raise ParameterError(
+                f"The {what} file {path} is not a file. Name a file with the {what}."
+            )
         if not system.is_secret(status, path):
             raise ParameterError(
                 f"The {what} file {path} belongs to another user, or others may open it. A {what} "

@@ -20,14 +20,18 @@ def as_json(result: _Told) -> str:
     return json.dumps(result.to_dict(), indent=2, ensure_ascii=False) + "\n"
 
 
-def plain(value: Any) -> Any:
+def to_plain_data(value: Any) -> Any:
     """Return data that JSON can hold: no numpy, no infinity."""
     if isinstance(value, dict):
-        return {str(key): plain(item) for key, item in value.items()}
+        return {str(key): to_plain_data(item) for key, item in value.items()}
     if isinstance(value, (list, tuple, set, frozenset)):
-        return [plain(item) for item in value]
+        return [to_plain_data(item) for item in value]
     if hasattr(value, "item") and not isinstance(value, (str, bytes)):
-        return plain(value.item()) if getattr(value, "ndim", 0) == 0 else plain(value.tolist())
+        return (
+            to_plain_data(value.item())
+            if getattr(value, "ndim", 0) == 0
+            else to_plain_data(value.tolist())
+        )
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value if isinstance(value, (str, int, float, bool, type(None))) else str(value)
@@ -39,7 +43,8 @@ def table_html(
     """Return a table as HTML; whatever comes from data is escaped."""
     head = "".join(f"<th style='{_STYLE}'>{escape(name)}</th>" for name in heads)
     lines = (
-        "".join(f"<td style='{_STYLE}'>{escape(_said(cell))}</td>" for cell in row) for row in rows
+        "".join(f"<td style='{_STYLE}'>{escape(_cell_text(cell))}</td>" for cell in row)
+        for row in rows
     )
     body = "".join(f"<tr>{line}</tr>" for line in lines)
     told = f"<p>{escape(note)}</p>" if note else ""
@@ -50,7 +55,7 @@ def table_html(
     )
 
 
-def _said(cell: object) -> str:
+def _cell_text(cell: object) -> str:
     if cell is None:
         return ""
     return f"{cell:.4g}" if isinstance(cell, float) else str(cell)

@@ -24,7 +24,7 @@ from typing import IO, Any
 
 from shoal.base import system
 from shoal.base.errors import ShoalError
-from shoal.base.to_json import plain
+from shoal.base.to_json import to_plain_data
 
 MEMORY = (
     "There is not enough memory for this table. Try fewer rows or columns, another method, or a "
@@ -169,7 +169,7 @@ def _reaped(process: subprocess.Popen[str]) -> int:
     return code
 
 
-class _Told:
+class _StageReports:
     """Passes stages on, each once, and tells whether to take the best so far."""
 
     def __init__(self, out: IO[str], enough: threading.Event) -> None:
@@ -185,7 +185,7 @@ class _Told:
 
 
 def _send(out: IO[str], message: dict[str, Any]) -> None:
-    out.write(json.dumps(plain(message)) + "\n")
+    out.write(json.dumps(to_plain_data(message)) + "\n")
     out.flush()
 
 
@@ -200,7 +200,7 @@ def _listen(inbox: queue.SimpleQueue[dict[str, Any]], enough: threading.Event) -
     os._exit(0)
 
 
-def _answer(module: str, message: dict[str, Any], told: _Told) -> dict[str, Any]:
+def _answer(module: str, message: dict[str, Any], told: _StageReports) -> dict[str, Any]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a result carries its own
@@ -225,7 +225,7 @@ def main(module: str) -> None:
     while True:
         message = inbox.get()
         enough.clear()
-        _send(out, _answer(module, message, _Told(out, enough)))
+        _send(out, _answer(module, message, _StageReports(out, enough)))
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from shoal.base.errors import ParameterError, nearest
+from shoal.base.errors import ParameterError, suggest_nearest
 from shoal.catalog.entries import AsInPaper, Estimator, LossEntry, Method, Reading, RuleEntry
 from shoal.catalog.estimators import ESTIMATORS
 from shoal.catalog.losses import DEFAULT_LOSS, LOSSES
@@ -82,5 +82,5 @@ def _unknown(what: str, name: str, known: Iterable[str]) -> str:
     names = list(known)
     return (
         f"There is no {what} {name!r}; there are {', '.join(map(repr, names))}."
-        f"{nearest(name, names)}"
+        f"{suggest_nearest(name, names)}"
     )

@@ -30,7 +30,8 @@ LOSSES: dict[str, LossEntry] = {
         LossEntry(
             "relative_loss",
             "relative loss",
-            "loss over the loss of a table that tells nothing; cells that are missing already "
+            "loss divided by the loss of a table without any information; cells that are "
+            "missing already "
             "cannot lose anything",
             "Wang, Xu, Wang, Shi 2010",
             "shoal.measures.losses.ncp:relative_loss",

@@ -18,8 +18,8 @@ from shoal.catalog.extensions import require
 from shoal.cli import console, person_options, reporting, streams
 from shoal.cli import options as opt
 from shoal.cli.engine import wants_spark
-from shoal.cli.settings import Given, with_settings
-from shoal.tables.source import place
+from shoal.cli.settings import GivenOptions, with_settings
+from shoal.tables.source import parse_place
 
 if TYPE_CHECKING:
     from shoal.api.opening import Declare
@@ -133,7 +133,7 @@ def command(
         ),
     ] = None,
     *,
-    given: Given,
+    given: GivenOptions,
     rules: list[dict[str, Any]],
 ) -> None:
     """Anonymize a table and check the release before it is written.
@@ -158,22 +158,22 @@ def command(
     # Everything that can be refused is refused before the work starts.
     asked: dict[str, Any] = {"strict": strict, "prove": prove, "history": history or against}
     spark = wants_spark(engine, master, driver_tuples, **asked)
-    streams.file(Path(out))
-    goal = Output.of(out, into, json, force, report).with_dictionary(dictionary)
+    streams.output_path(Path(out))
+    goal = Output.from_options(out, into, json, force, report).with_dictionary(dictionary)
     if not spark:
         goal.check_files(
             [path for path in (data, plan) if path is not None],
             csv_safe=given.values.get("csv_safe"),
         )
-    reader = reporting.reader(report, audience)
+    reader = reporting.report_audience(report, audience)
 
     from shoal.releases.history.store import history_of
-    from shoal.tables.open_table import planned
+    from shoal.tables.open_table import merge_plan
 
-    base = planned(plan, trust=given.trust)
+    base = merge_plan(plan, trust=given.trust)
     name = method or base.method.name
     words = [*(option or ()), *([f"effort={effort}"] if effort is not None else ())]
-    full = planned(
+    full = merge_plan(
         base,
         **given.early,
         seed=opt.chosen_seed(seed, seed_file),
@@ -187,10 +187,15 @@ def command(
         from shoal.ext.spark import command as spark_command
 
         order = spark_command.Order.of(source, goal, master, driver_tuples, reader)
-        spark_command.carry_out(order, planned(full, **given.late()(())), started)
+        spark_command.carry_out(order, merge_plan(full, **given.late()(())), started)
         return
     domains = given.values.get("domain", {})
-    inputs = [source, *([plan] if plan else []), *domains.values(), *map(place, against or ())]
+    inputs = [
+        source,
+        *([plan] if plan else []),
+        *domains.values(),
+        *map(parse_place, against or ()),
+    ]
     series = history_of(history, full, history_key)
     declares = bool(domains) or full.declares_domain
     (goal := goal.made_by(name, inputs, declared=declares, series=series)).check()
@@ -232,17 +237,19 @@ def _release(
 ) -> None:
     """Carry the plan out in the background, then write the release and say what came out."""
     from shoal.api.opening import read
-    from shoal.cli.background import ahead, stoppable, watch
+    from shoal.cli.background import compile_ahead, run_with_progress, stoppable
     from shoal.verbs.anonymize import STAGES, refuse_if
 
-    again = goal.again(plan.method.name)
+    again = goal.warn_if_repeated(plan.method.name)
     refuse_if(again if settings["strict"] else ())
 
     def work(progress: Any) -> tuple[Release[Any], str]:
         progress("read")
         table = read(source, plan, declare)
         release = table.anonymize(progress=progress, **settings)
-        release = replace(release, run=_told_again(release.made, again, goal.near(release.plan)))
+        release = replace(
+            release, run=_told_again(release.made, again, goal.releases_nearby(release.plan))
+        )
         refuse_if(
             release.warnings[:1] if settings["strict"] and BEFORE in release.made.notes else ()
         )
@@ -250,23 +257,23 @@ def _release(
         if reader is not None:
             progress("report")
             page = reporting.of_release(
-                release.beside(table), source, table.digest, reader, "Release"
+                release.with_original(table), source, table.digest, reader, "Release"
             )
         return release, page
 
     diverse = any(RULES[rule.name].sensitive for rule in plan.rules)
-    first = partial(ahead, plan.method.name, diverse=diverse)
+    first = partial(compile_ahead, plan.method.name, diverse=diverse)
     with warnings.catch_warnings(record=True) as heard:  # the release carries most of them, too
         warnings.simplefilter("always", ShoalWarning)
-        release, page = watch(work, (*STAGES, "prove", "report"), first=first)
+        release, page = run_with_progress(work, (*STAGES, "prove", "report"), first=first)
     said = [str(each.message) for each in heard if isinstance(each.message, ShoalWarning)]
     for text in dict.fromkeys([*said, *release.warnings]):
         console.warning(text)
     with stoppable():
         goal.write(release, started, page)
     console.show(release.made.pieces())
-    console.line(f"Wrote {goal}.")
-    console.detail(
+    console.print_line(f"Wrote {goal}.")
+    console.print_detail(
         "Seconds: "
         + ", ".join(f"{stage} {took:.2f}" for stage, took in release.made.seconds.items())
     )

@@ -101,7 +101,7 @@ def _unloaded() -> None:
 
 def _version(asked: bool) -> None:
     if asked:
-        console.line(f"shoal {__version__}")
+        console.print_line(f"shoal {__version__}")
         raise typer.Exit
 
 
@@ -156,7 +156,7 @@ def _resources() -> None:
     text = f"shoal {__version__}: {used.user + used.system:.1f} s of processor time"
     if (most := peak_memory()) is not None:
         text += f", {most / (1 << 20):,.0f} MB at most"
-    console.detail(f"{text}.")
+    console.print_detail(f"{text}.")
 
 
 def _run() -> int:

@@ -9,15 +9,15 @@ import typer
 
 from shoal.cli import console, streams
 from shoal.cli import options as opt
-from shoal.cli.settings import RELEASED, Given, with_settings
-from shoal.tables.source import Place, place
+from shoal.cli.settings import RELEASED, GivenOptions, with_settings
+from shoal.tables.source import Place, parse_place
 
 
 @with_settings(*(name for name in RELEASED if name != "quasi"))
 def command(
     original: Annotated[
         Place,
-        typer.Argument(metavar="ORIGINAL", help="The original table.", parser=streams.given),
+        typer.Argument(metavar="ORIGINAL", help="The original table.", parser=streams.parse_input),
     ],
     released: opt.Released,
     known: Annotated[
@@ -68,7 +68,7 @@ def command(
             "--control",
             "DATA",
             "Table of people who are not in the release, as a baseline.",
-            parser=streams.given,
+            parser=streams.parse_input,
         ),
     ] = None,
     against: Annotated[
@@ -95,7 +95,7 @@ def command(
     json: opt.JsonFile = None,
     force: opt.Force = False,
     *,
-    given: Given,
+    given: GivenOptions,
 ) -> None:
     """Simulate attacks on a release, and show how often they succeed.
 
@@ -107,18 +107,18 @@ def command(
     """
     from shoal.api.arguments import check_named_once
     from shoal.api.opening import open_with_plan
-    from shoal.cli.output import check_named, keep, warned_last
-    from shoal.tables.open_table import load
+    from shoal.cli.output import check_named, warned_last, write_text
+    from shoal.tables.open_table import load_table
 
     plan, st = given.plan_file, given.opening["st"]
-    before = [place(name) for name in against or ()]
-    tables = [place(name) for name in against_original or ()]
+    before = [parse_place(name) for name in against or ()]
+    tables = [parse_place(name) for name in against_original or ()]
     named = (original, released, plan, control, st, *before, *tables)
     inputs = [path for path in named if path is not None]
     check_named({"--json": json}, force, inputs)
     check_named_once([released, *before])
     full = given.plan()
-    truth = load(original, full)
+    truth = load_table(original, full)
     declared: dict[str, Any] = {
         "declare": replace(given, values={**given.values, "quasi": known}).late(*truth.columns),
         **given.released,
@@ -137,4 +137,4 @@ def command(
             seed=seed,
         )
         console.show(found.pieces())
-    keep(json, found.to_json(), force, inputs)
+    write_text(json, found.to_json(), force, inputs)

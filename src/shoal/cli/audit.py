@@ -11,9 +11,9 @@ import typer
 from shoal.base.seeds import read_seed
 from shoal.cli import console, person_options, reporting, streams
 from shoal.cli import options as opt
-from shoal.cli.settings import RELEASED, Given, with_settings
+from shoal.cli.settings import RELEASED, GivenOptions, with_settings
 from shoal.plan.parts import LIMITS
-from shoal.tables.source import Place, place
+from shoal.tables.source import Place, parse_place
 
 if TYPE_CHECKING:
     from shoal.api.release import Release
@@ -30,7 +30,7 @@ def command(
         typer.Argument(
             metavar="RELEASED",
             help="The published file or database table. Not needed with --manifest.",
-            parser=streams.given,
+            parser=streams.parse_input,
             show_default=False,
         ),
     ] = None,
@@ -43,7 +43,7 @@ def command(
             "--original",
             "DATA",
             "The original table: each published cell must cover its original value.",
-            parser=streams.given,
+            parser=streams.parse_input,
         ),
     ] = None,
     original_table: Annotated[
@@ -106,7 +106,7 @@ def command(
     ] = False,
     data: Annotated[
         Place | None,
-        opt.flag("--data", "DATA", "With --again: the original table.", parser=place),
+        opt.flag("--data", "DATA", "With --again: the original table.", parser=parse_place),
     ] = None,
     seed: Annotated[
         int | None,
@@ -127,14 +127,14 @@ def command(
             "FILE",
             "Write all figures as JSON, with the keys of pycanon's report and more; - for standard "
             "output.",
-            callback=streams.file,
+            callback=streams.output_path,
         ),
     ] = None,
     report: opt.ReportFile = None,
     audience: opt.Audience = None,
     force: opt.Force = False,
     *,
-    given: Given,
+    given: GivenOptions,
     rules: list[dict[str, Any]],
 ) -> None:
     """Check whether a published table keeps its privacy rules.
@@ -155,27 +155,27 @@ def command(
     """
     from shoal.api.arguments import check_again, check_named_once
     from shoal.api.opening import open_with_plan
-    from shoal.cli.output import check_named, keep, warned_last
+    from shoal.cli.output import check_named, warned_last, write_text
     from shoal.plan.plan import Plan
     from shoal.releases.history.store import history_of
-    from shoal.tables.open_table import planned
-    from shoal.verbs.manifest_audit import AuditedRelease, beside_another, compared
+    from shoal.tables.open_table import merge_plan
+    from shoal.verbs.manifest_audit import AuditedRelease, beside_another, compare_with_manifest
 
     seed = opt.chosen_seed(seed, seed_file)
     check_again(again, manifest, data, seed, pseudonym_key)
     plan, trust, st = given.plan_file, given.trust, given.opening["st"]
     released, told, promised = _find(released, manifest, plan, trust=trust, others=bool(rules))
-    released = place(released, table)
-    original = None if original is None else place(original, original_table)
-    before = [place(name) for name in against or ()]
-    tables = [place(name) for name in against_original or ()]
+    released = parse_place(released, table)
+    original = None if original is None else parse_place(original, original_table)
+    before = [parse_place(name) for name in against or ()]
+    tables = [parse_place(name) for name in against_original or ()]
     named = (released, plan, original, st, manifest, data, *before, *tables)
     inputs = [path for path in named if path is not None]
     extras = check_named({"--json": json, "--report": report}, force, inputs)
-    to = reporting.reader(report, audience)
+    to = reporting.report_audience(report, audience)
     _check_attacked(tables, original, to)
     check_named_once([released, *before])
-    full = planned(promised, trust=trust, **given.early, promised=rules)
+    full = merge_plan(promised, trust=trust, **given.early, promised=rules)
     declared: dict[str, Any] = {
         "declare": given.late(),
         **given.released,
@@ -183,33 +183,33 @@ def command(
     with warned_last():
         release = open_with_plan(released, full, st=st, original=original, **declared)
         earlier = [open_with_plan(where, full, **declared) for where in before]
-    series, digest = history_of(history, key=history_key), release.here.digest
+    series, digest = history_of(history, key=history_key), release.local_tables.digest
     verdict = _judge(release, released, told, earlier, series)
     remade = None
     if told is not None and manifest is not None and isinstance(promised, Plan):
         if again:
             from shoal.api.again import remake
 
-            own = None if plan is None else planned(plan, trust=trust)
+            own = None if plan is None else merge_plan(plan, trust=trust)
             as_read = {name: v for name, v in given.early.items() if name != "suppress"}
             keys: dict[str, Any] = {"pseudonym_key": pseudonym_key, "history": series}
             remade = remake(manifest, data, seed=seed, plan=own, **keys, **as_read)
         file = released if isinstance(released, Path) else None
-        found = AuditedRelease(file, release.here, promised, verdict, series, bool(rules))
-        verdict = compared(told, manifest.parent, found, remade)
+        found = AuditedRelease(file, release.local_tables, promised, verdict, series, bool(rules))
+        verdict = compare_with_manifest(told, manifest.parent, found, remade)
     elif isinstance(released, Path):
         for fault in beside_another(released, digest):
             console.warning(fault)
     texts = {"--json": verdict.to_json()}
     if to is not None:
-        tried = reporting.tried(release, earlier, tables) if tables else True
+        tried = reporting.run_attacks(release, earlier, tables) if tables else True
         asked = (to, "Audit", verdict, tried)
         texts["--report"] = reporting.of_release(release, released, digest, *asked)
     console.show(verdict.pieces(detailed=read_off))
     if remade is not None and not remade.faults:
-        console.line("Made again: the same bytes.")
+        console.print_line("Made again: the same bytes.")
     for flag, file in extras.items():
-        keep(file, texts.get(flag, ""), force, inputs)
+        write_text(file, texts.get(flag, ""), force, inputs)
     if not verdict.holds:
         raise typer.Exit(3 if verdict.unknown else 1)
 
@@ -224,7 +224,7 @@ def _find(
 ) -> tuple[Place, dict[str, Any] | None, Plan | Path | None]:
     """Return the published table, what its manifest says, and the plan that the two give."""
     from shoal.base.errors import ParameterError
-    from shoal.tables.open_table import planned
+    from shoal.tables.open_table import merge_plan
     from shoal.verbs.manifest import plan_of, read_manifest, released_name
 
     if manifest is None:
@@ -235,7 +235,7 @@ def _find(
             )
         return released, None, plan
     made = read_manifest(manifest)
-    own = None if plan is None else planned(plan, trust=trust)
+    own = None if plan is None else merge_plan(plan, trust=trust)
     if released is None:
         released = manifest.parent / released_name(made, manifest)
     return released, made, plan_of(made, own, manifest.parent, others=others)
@@ -253,12 +253,12 @@ def _judge(
     from shoal.verbs.manifest_audit import claimed_m, manifest_beside
 
     if told is None and isinstance(released, Path):
-        told = manifest_beside(released, release.here.digest)
+        told = manifest_beside(released, release.local_tables.digest)
     return audit(
-        release.here,
+        release.local_tables,
         release.plan,
         original=release.original,
-        against=[one.here for one in earlier],
+        against=[one.local_tables for one in earlier],
         history=history,
         claimed=None if told is None else claimed_m(told),
     )
@@ -270,7 +270,8 @@ def _check_attacked(tables: Sequence[Place], original: Place | None, to: str | N
 
     if tables and (to != "steward" or original is None):
         raise ParameterError(
-            "--against-original is for the attack 'intersection' in the report of the steward, "
-            "beside the original. Give --original and --report, or leave it out; 'shoal attack' "
+            "--against-original is for the attack 'intersection' in the steward's report of a "
+            "release with its original. Give --original and --report, or leave it out; 'shoal "
+            "attack' "
             "tries it without a report."
         )

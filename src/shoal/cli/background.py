@@ -41,7 +41,7 @@ def compiling() -> str:
     return (COMPILING if kept() else AGAIN) + (NOT_USED.format(why) if why else "")
 
 
-def _untold() -> bool:
+def _first_time() -> bool:
     """Return whether this user was not told yet that kernels are compiled; from now on they are."""
     from shoal.kernels.keeping import keeping
 
@@ -55,7 +55,7 @@ def _untold() -> bool:
     return False
 
 
-def ahead(method: str, *, diverse: bool) -> None:
+def compile_ahead(method: str, *, diverse: bool) -> None:
     """Compile what a method needs last in another process, which ends with this one."""
     from shoal.base.threads import workers
     from shoal.base.workers import Worker
@@ -68,7 +68,7 @@ def ahead(method: str, *, diverse: bool) -> None:
             Worker(module, quiet=True).send("compile", diverse=diverse)
 
 
-def watch(
+def run_with_progress(
     call: Callable[[Callable[[str], bool]], T],
     stages: tuple[str, ...],
     between: str = "",
@@ -92,15 +92,17 @@ def watch(
         if stage == "compile":
             if not compiled.is_set():  # one of many runs may have told so before
                 # The bar shows it as well; the sentence is for the first time, and for logs.
-                (console.note if not sys.stderr.isatty() or _untold() else console.detail)(
-                    compiling()
-                )
+                (
+                    console.print_note
+                    if not sys.stderr.isatty() or _first_time()
+                    else console.print_detail
+                )(compiling())
                 if first is not None:
                     first()
             compiled.set()
         else:
             if stage.partition(":")[0] != state["stage"].partition(":")[0]:
-                console.detail(f"{time.perf_counter() - began:.2f} s: {stage}")
+                console.print_detail(f"{time.perf_counter() - began:.2f} s: {stage}")
             state["stage"] = stage
             BAR.show(*_shown(stage, stages, between and BETWEEN))
         return enough.is_set()
@@ -126,13 +128,13 @@ def watch(
             stage = state["stage"].partition(":")[0]
             if stage not in ("refine", "prove") and not between:
                 raise
-            console.note(between or (PROVED if stage == "prove" else ENOUGH))
+            console.print_note(between or (PROVED if stage == "prove" else ENOUGH))
             enough.set()
             _wait(done)
     except (KeyboardInterrupt, SystemExit) as stop:
         code = 130 if isinstance(stop, KeyboardInterrupt) else 143
         BAR.stop()
-        console.note(f"Stopped. {NOTHING}")
+        console.print_note(f"Stopped. {NOTHING}")
         sys.stdout.flush()
         sys.stderr.flush()
         # A kernel cannot be told to stop; leaving the normal way would wait for it.
@@ -148,7 +150,7 @@ def stoppable() -> Iterator[None]:
     try:
         yield
     except (KeyboardInterrupt, SystemExit):
-        console.note(f"Stopped. {NOTHING}")
+        console.print_note(f"Stopped. {NOTHING}")
         raise
 
 

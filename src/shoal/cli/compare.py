@@ -13,7 +13,7 @@ import typer
 from shoal.catalog import LOSSES, METHODS
 from shoal.cli import console, reporting
 from shoal.cli import options as opt
-from shoal.cli.settings import Given, with_settings
+from shoal.cli.settings import GivenOptions, with_settings
 
 if TYPE_CHECKING:
     from shoal.tables.source import Place
@@ -118,7 +118,7 @@ def command(
     ] = False,
     force: opt.Force = False,
     *,
-    given: Given,
+    given: GivenOptions,
     rule_values: dict[str, list[Any]],
 ) -> None:
     """Compare methods and settings side by side, and recommend one of them.
@@ -129,7 +129,7 @@ def command(
     and the plan's rules are tried. Each release is checked; none is written. If a setting is not
     possible, the output says why. Exit code 2 if no setting is possible.
     """
-    from shoal.cli.background import stoppable, watch
+    from shoal.cli.background import run_with_progress, stoppable
     from shoal.cli.output import check_named
     from shoal.show.charts.paper import check_picture
 
@@ -138,14 +138,14 @@ def command(
         check_picture(plot)
     outputs = {"--json": json, "--csv": csv, "--plot": plot, "--report": report}
     files = check_named(outputs, force, inputs)
-    reporting.reader(report, None)
+    reporting.report_audience(report, None)
 
     from shoal.api.opening import read
-    from shoal.tables.open_table import planned
+    from shoal.tables.open_table import merge_plan
     from shoal.verbs.compare.choices import choices
     from shoal.verbs.compare.measuring import QUERIES
 
-    full = planned(given.plan(), seed=opt.chosen_seed(seed, seed_file))
+    full = merge_plan(given.plan(), seed=opt.chosen_seed(seed, seed_file))
     wanted = opt.split_names(methods, (), "methods")
     labels = [choice.label for choice in choices(full, wanted, rule_values)]
 
@@ -174,7 +174,7 @@ def command(
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the comparison carries them; shown below
-        comparison = watch(work, ("reading", *labels), STOPPING)
+        comparison = run_with_progress(work, ("reading", *labels), STOPPING)
     _show_or_leave(comparison, len(labels))
     if comparison.recommended is not None:
         named = {f"--{name.replace('_', '-')}": own for name, own in given.opening.items()}
@@ -182,7 +182,7 @@ def command(
         places = [str(getattr(data, "again", data))]  # never a password
         places += [str(w) for flag in named.items() if flag[1] is not None for w in flag]
         places += ["--trust-plan"] if given.trust else []
-        console.line(_again(comparison.recommended, asked, places))
+        console.print_line(_again(comparison.recommended, asked, places))
     with stoppable():
         _write(comparison, files, data, force, inputs)
 
@@ -192,7 +192,7 @@ def _show_or_leave(comparison: Comparison, settings: int) -> None:
     console.show(comparison.pieces(detailed=True))
     if comparison.stopped:
         shown = f"{len(comparison.settings)} of {settings} settings are shown"
-        console.note(f"Stopped: {shown}, no file was written.")
+        console.print_note(f"Stopped: {shown}, no file was written.")
         raise typer.Exit(130)
     if not comparison.verified:
         raise typer.Exit(2)
@@ -201,7 +201,7 @@ def _show_or_leave(comparison: Comparison, settings: int) -> None:
 def _write(
     comparison: Comparison, files: Mapping[str, Path], data: Place, force: bool, inputs: list[Place]
 ) -> None:
-    from shoal.cli.output import keep
+    from shoal.cli.output import write_text
 
     texts: dict[str, Callable[[], str]] = {
         "--json": comparison.to_json,
@@ -211,9 +211,9 @@ def _write(
     for flag, path in files.items():
         if flag == "--plot":
             comparison.plot().save(path, force=force)
-            console.line(f"Wrote {path}.")
+            console.print_line(f"Wrote {path}.")
         else:
-            keep(path, texts[flag](), force, inputs)
+            write_text(path, texts[flag](), force, inputs)
 
 
 def _again(setting: ComparedSetting, given: Mapping[str, Any], places: Sequence[str]) -> str:

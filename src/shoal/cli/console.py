@@ -26,7 +26,7 @@ _FIGURE_UNIT = re.compile(r"(\d) %")
 KEPT = "\x00"  # a space at which no line is broken; control characters are never shown
 
 
-def speak(*, quiet: bool = False, verbose: bool = False, aside: bool = False) -> None:
+def set_verbosity(*, quiet: bool = False, verbose: bool = False, aside: bool = False) -> None:
     """Say less, or more, or let results go to stderr; what was asked for before stays so."""
     asked = {"quiet": quiet, "verbose": verbose, "aside": aside}
     _MANNER.update(manner for manner, wanted in asked.items() if wanted)
@@ -65,7 +65,7 @@ def _headed(head: str, colour: str, lines: Sequence[str]) -> None:
             typer.echo(f"{' ' * len(head)} {line}", err=True)
 
 
-def note(text: str) -> None:
+def print_note(text: str) -> None:
     """Say what is happening."""
     if quiet():
         return
@@ -74,13 +74,13 @@ def note(text: str) -> None:
             typer.echo(part, err=True)
 
 
-def detail(text: str) -> None:
+def print_detail(text: str) -> None:
     """Say what only those want to know who asked for more with --verbose."""
     if "verbose" in _MANNER:
-        note(text)
+        print_note(text)
 
 
-def line(text: str = "") -> None:
+def print_line(text: str = "") -> None:
     """Write a line of the result."""
     if quiet():
         return
@@ -153,14 +153,16 @@ def show(pieces: Iterable[Piece]) -> None:
         if isinstance(piece, Caution):
             warning(piece.text)
         elif isinstance(piece, str):
-            line(piece)
+            print_line(piece)
         else:
             left = table(piece.heads, piece.rows, piece.title, piece.strong, piece.spare)
             for head, text in piece.meanings.items():
                 if not head or (head in piece.heads and head not in left):
-                    line(f"{head}: {text}" if head else text)
+                    print_line(f"{head}: {text}" if head else text)
             if left and piece.meanings:
-                line(f"Not shown here: {', '.join(reversed(left))} (see --json, --csv, --report).")
+                print_line(
+                    f"Not shown here: {', '.join(reversed(left))} (see --json, --csv, --report)."
+                )
 
 
 def _stacked(

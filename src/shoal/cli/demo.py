@@ -51,7 +51,7 @@ def command(
     from shoal.base.atomic import check_output
     from shoal.base.seeds import SHORT_SEED
     from shoal.catalog import DEFAULT_METHOD
-    from shoal.cli.background import ahead, watch
+    from shoal.cli.background import compile_ahead, run_with_progress
     from shoal.tables import demo
     from shoal.verbs.anonymize import STAGES
 
@@ -67,7 +67,7 @@ def command(
         hierarchies=demo.HIERARCHIES,
     )
     frame, profile = table.frame, table.inspect()
-    console.line(
+    console.print_line(
         f"{frame.height:,} synthetic patients. By their quasi-identifiers, "
         f"{percent(profile.unique / frame.height)} of the rows are unique; "
         f"{percent(profile.vmr)} of these values are missing.\n"
@@ -75,10 +75,10 @@ def command(
     with warnings.catch_warnings():
         # The patients are made up, and everybody is to see the same: a short seed does no harm.
         warnings.filterwarnings("ignore", message=SHORT_SEED[:30])
-        release = watch(
+        release = run_with_progress(
             lambda progress: table.anonymize(k=K, seed=SEED, progress=progress),
             STAGES,
-            first=partial(ahead, DEFAULT_METHOD, diverse=False),
+            first=partial(compile_ahead, DEFAULT_METHOD, diverse=False),
         )
     _show("Before", frame)
     _show(f"After: everyone looks like at least {K - 1} others", _crowd(release.frame))
@@ -88,13 +88,15 @@ def command(
         [(name, percent(rate)) for name, rate in release.loss.by_column.items()],
     )
     if out is None:
-        console.line("Keep the files with: shoal demo --out demo")
+        console.print_line("Keep the files with: shoal demo --out demo")
     else:
         _keep(out, frame, release.made, release.frame, force)
-        console.line(
+        console.print_line(
             f"Wrote patients.csv, hierarchies, plan.toml, release.csv, result.json to {out}."
         )
-        console.line(f"Check it yourself: shoal audit {out}/release.csv --plan {out}/plan.toml")
+        console.print_line(
+            f"Check it yourself: shoal audit {out}/release.csv --plan {out}/plan.toml"
+        )
 
 
 def _crowd(release: pl.DataFrame) -> pl.DataFrame:

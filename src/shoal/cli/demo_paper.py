@@ -30,15 +30,15 @@ def show(name: str, out: Path | None, *, force: bool) -> None:
             f"--paper takes {', '.join(PAPERS[:-1])} or {PAPERS[-1]}. Got {name!r} instead."
         )
     examples = EXAMPLES[name]
-    console.line(f"{examples[0].citation}: {examples[0].title}\n")
+    console.print_line(f"{examples[0].citation}: {examples[0].title}\n")
     _print_rows(examples[0].shown, examples[0].original, ordered=False)
     files = _keep(examples[0], out, force=force)
     for example in examples:
         _show(example, files)
     if out is None:
-        console.line(f"Keep the table as files with: shoal demo --paper {name} --out {name}")
+        console.print_line(f"Keep the table as files with: shoal demo --paper {name} --out {name}")
     else:
-        console.line(f"Wrote {', '.join(path.name for path in files)} to {out}.")
+        console.print_line(f"Wrote {', '.join(path.name for path in files)} to {out}.")
 
 
 def _show(example: Example, files: Sequence[Path]) -> None:
@@ -55,15 +55,15 @@ def _show(example: Example, files: Sequence[Path]) -> None:
     paper = METHODS[example.method].paper
     assert paper is not None
     if example.groups:
-        console.line(
+        console.print_line(
             f"Information loss, measured the same way: the paper {_loss(example, table):.4f}, "
             f"ours {release.loss.rate:.4f}"
         )
     else:
-        console.line("Information loss: 0 for both, the quasi-identifiers are as they were")
+        console.print_line("Information loss: 0 for both, the quasi-identifiers are as they were")
         _estimates(example, table, release)
-    console.line(f"As in the paper: {paper.describe()}")
-    console.line(f"The command: {_command(example, files)}\n")
+    console.print_line(f"As in the paper: {paper.describe()}")
+    console.print_line(f"The command: {_command(example, files)}\n")
 
 
 def _opened(example: Example) -> Table[Any]:
@@ -130,7 +130,7 @@ def _print_rows(title: str, frame: pl.DataFrame, *, ordered: bool = True) -> Non
     listed = [name for name, kind in frame.schema.items() if kind.is_nested()]
     if ordered:
         frame = frame.sort([name for name in frame.columns if name not in listed])
-    console.line(title)
+    console.print_line(title)
     console.table(frame.columns, [[_cell(cell) for cell in row] for row in frame.rows()])
 
 

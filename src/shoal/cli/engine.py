@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from shoal.base.errors import ParameterError, nearest
+from shoal.base.errors import ParameterError, suggest_nearest
 from shoal.catalog.extensions import require
 
 
@@ -22,7 +22,7 @@ def wants_spark(
     if engine not in engines:
         raise ParameterError(
             f"--engine must be one of {', '.join(map(repr, engines))}. Got {engine!r} instead."
-            f"{nearest(engine, engines)}"
+            f"{suggest_nearest(engine, engines)}"
         )
     if engine == "local" and (master is not None or driver_tuples is not None):
         raise ParameterError(

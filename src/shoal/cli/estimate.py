@@ -10,7 +10,7 @@ import typer
 from shoal.catalog import ESTIMATORS
 from shoal.cli import console
 from shoal.cli import options as opt
-from shoal.cli.settings import Given, with_settings
+from shoal.cli.settings import GivenOptions, with_settings
 
 
 @with_settings("Input", "hierarchies", "domain", "quasi")
@@ -62,7 +62,7 @@ def command(
     ] = None,
     force: opt.Force = False,
     *,
-    given: Given,
+    given: GivenOptions,
 ) -> None:
     """Estimate counts of sensitive values from a release, with intervals.
 
@@ -73,17 +73,17 @@ def command(
     with.
     """
     from shoal.api.opening import open_with_plan
-    from shoal.cli.output import check_named, keep
+    from shoal.cli.output import check_named, write_text
     from shoal.show.charts.paper import check_picture
     from shoal.show.figures.plots import estimates_chart
-    from shoal.tables.open_table import planned
+    from shoal.tables.open_table import merge_plan
 
     if plot is not None:
         check_picture(plot)
     check_named({"--json": json, "--plot": plot}, force, [released])
     release = open_with_plan(
         released,
-        planned(None, **given.early),
+        merge_plan(None, **given.early),
         given.late(),
         st=st,
     )
@@ -91,7 +91,7 @@ def command(
     how: dict[str, Any] = {"eps": eps, "level": level, "as_in_paper": as_in_paper}
     estimates = release.estimate(of, split, estimator=estimator, **how)
     console.show(estimates.pieces(values))
-    keep(json, estimates.to_json(), force, [released])
+    write_text(json, estimates.to_json(), force, [released])
     if plot is not None:
         estimates_chart(estimates.counts).save(plot, force=force)
-        console.line(f"Wrote {plot}.")
+        console.print_line(f"Wrote {plot}.")

@@ -81,6 +81,10 @@ class Command(TyperCommand):
         """Return what most people need of the help."""
         return text(self, ctx, rare=False)
 
+    def get_usage(self, ctx: Any) -> str:
+        """Return the line that errors begin with: the same as in the help."""
+        return f"Usage: {_usage(self, ctx)}"
+
 
 class CommandGroup(TyperGroup):
     """A group of commands; its help names them."""
@@ -103,13 +107,13 @@ def _parsed(parse: Callable[..., list[str]], ctx: Any, args: list[str]) -> list[
 
 
 def _quiet(asked: bool | None) -> None:
-    console.speak(quiet=bool(asked))
+    console.set_verbosity(quiet=bool(asked))
     if asked:
         BAR.stop()
 
 
 def _verbose(asked: bool | None) -> None:
-    console.speak(verbose=bool(asked))
+    console.set_verbosity(verbose=bool(asked))
 
 
 def _all(ctx: typer.Context, asked: bool | None) -> None:

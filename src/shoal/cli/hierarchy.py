@@ -12,7 +12,7 @@ from shoal.base.errors import InputError, ParameterError, SchemaError
 from shoal.cli import console, streams
 from shoal.cli import options as opt
 from shoal.cli.help import Command, with_common_options
-from shoal.cli.settings import Given, with_settings
+from shoal.cli.settings import GivenOptions, with_settings
 from shoal.tables.source import Place
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def make(
     ] = None,
     force: opt.Force = False,
     *,
-    given: Given,
+    given: GivenOptions,
 ) -> None:
     """Make a hierarchy from the values of a column, in ARX's CSV format, and show it.
 
@@ -103,12 +103,12 @@ def make(
     from shoal.base.atomic import check_output
     from shoal.tables.hierarchy import write_hierarchy
     from shoal.tables.making import make as make_hierarchy
-    from shoal.tables.open_table import load, planned
+    from shoal.tables.open_table import load_table, merge_plan
     from shoal.tables.schema import unknown_column
 
     if out is not None:
         check_output(out, force=force, inputs=[data])
-    frame = load(data, planned(None, **given.early))
+    frame = load_table(data, merge_plan(None, **given.early))
     for name in (column, *([person] if person is not None else ())):
         if name not in frame.columns:
             raise SchemaError(unknown_column(name, frame.columns))
@@ -119,10 +119,10 @@ def make(
     taxonomy = make_hierarchy(how, frame[column], column, numbers)
     _tree(taxonomy, frame, column, PREVIEW)
     if out is None:
-        console.line(f"{_shape(taxonomy)}; nothing was written: -o {column}.csv keeps it.")
+        console.print_line(f"{_shape(taxonomy)}; nothing was written: -o {column}.csv keeps it.")
         return
     write_hierarchy(taxonomy, out, force=force)
-    console.line(f"Wrote {out}: {_shape(taxonomy)}.")
+    console.print_line(f"Wrote {out}: {_shape(taxonomy)}.")
 
 
 @app.command("make-all", cls=Command)
@@ -133,7 +133,7 @@ def make_all(
     out: Annotated[Path, opt.flag("--out -o", "DIR", "Folder for the hierarchies.")],
     force: opt.Force = False,
     *,
-    given: Given,
+    given: GivenOptions,
 ) -> None:
     """Make a suggested hierarchy for each column that looks like a quasi-identifier.
 
@@ -146,9 +146,9 @@ def make_all(
     from shoal.tables.guessing.guess import guess
     from shoal.tables.guessing.hierarchies import guess_any
     from shoal.tables.hierarchy import write_hierarchy
-    from shoal.tables.open_table import load, planned
+    from shoal.tables.open_table import load_table, merge_plan
 
-    frame = load(data, planned(None, **given.early))
+    frame = load_table(data, merge_plan(None, **given.early))
     names = guess(frame).quasi
     if not names:
         raise InputError(
@@ -170,11 +170,13 @@ def make_all(
         write_hierarchy(taxonomy, out / f"{name}.csv", force=force)
         labels, way = taxonomy.labels, taxonomy.levels[:, 0].tolist()
         example = " > ".join(dict.fromkeys(labels[node] for node in way))
-        console.line(f"{name}: {how}, {_shape(taxonomy)}: {example}")
+        console.print_line(f"{name}: {how}, {_shape(taxonomy)}: {example}")
     for name in names:
         if name not in made:
-            console.line(f"{name}: no hierarchy, it has no known value")
-    console.line(f"Wrote {len(made)} hierarchies to {out}. Look at one: shoal hierarchy show FILE")
+            console.print_line(f"{name}: no hierarchy, it has no known value")
+    console.print_line(
+        f"Wrote {len(made)} hierarchies to {out}. Look at one: shoal hierarchy show FILE"
+    )
 
 
 @app.command("show", cls=Command)
@@ -184,7 +186,7 @@ def show(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A hierarchy file.")],
     data: Annotated[
         Place | None,
-        opt.flag("--data", "DATA", "Table whose rows are counted.", parser=streams.given),
+        opt.flag("--data", "DATA", "Table whose rows are counted.", parser=streams.parse_input),
     ] = None,
     column: Annotated[
         str | None, opt.flag("--column", "NAME", "The column, if the file is not named after it.")
@@ -193,14 +195,14 @@ def show(
         int, opt.flag("--lines", "INT", "Largest number of lines; 0 for all.", min=0)
     ] = 60,
     *,
-    given: Given,
+    given: GivenOptions,
 ) -> None:
     """Show a hierarchy as a tree, with the number of rows below each label.
 
     Example: shoal hierarchy show hierarchies/zip.csv --data patients.csv
     """
     from shoal.tables.hierarchy import read_hierarchy
-    from shoal.tables.open_table import load, planned
+    from shoal.tables.open_table import load_table, merge_plan
     from shoal.tables.schema import unknown_column
 
     if not file.is_file():
@@ -208,25 +210,25 @@ def show(
     name = column or file.stem.rpartition("_hierarchy_")[2]
     frame = None
     if data is not None:
-        frame = load(data, planned(None, **given.early))
+        frame = load_table(data, merge_plan(None, **given.early))
         if name not in frame.columns:
             raise SchemaError(unknown_column(name, frame.columns))
     taxonomy = read_hierarchy(file, name)
     _tree(taxonomy, frame, name, lines)
-    console.line(f"{_shape(taxonomy)}.")
+    console.print_line(f"{_shape(taxonomy)}.")
 
 
 def _tree(taxonomy: Taxonomy, frame: pl.DataFrame | None, name: str, most: int) -> None:
     """Draw a hierarchy, wide labels first; what does not fit is told by its number."""
     from shoal.tables.cells import as_text
-    from shoal.tables.tree_text import drawn
+    from shoal.tables.tree_text import tree_lines
 
     counts = None
     if frame is not None:
         counted = as_text(frame[name]).drop_nulls().rename("value").value_counts(name="count")
         counts = dict(counted.iter_rows())
-    for line in drawn(taxonomy, counts, most):
-        console.line(line)
+    for line in tree_lines(taxonomy, counts, most):
+        console.print_line(line)
 
 
 @app.command("check", cls=Command)
@@ -238,13 +240,15 @@ def check(
     ],
     data: Annotated[
         Place | None,
-        opt.flag("--data", "DATA", "Table whose values they must cover.", parser=streams.given),
+        opt.flag(
+            "--data", "DATA", "Table whose values they must cover.", parser=streams.parse_input
+        ),
     ] = None,
     column: Annotated[
         str | None, opt.flag("--column", "NAME", "The column, if the file is not named after it.")
     ] = None,
     *,
-    given: Given,
+    given: GivenOptions,
 ) -> None:
     """Check that hierarchies are trees and cover every value of a table.
 
@@ -253,7 +257,7 @@ def check(
     Exit codes: 0 all hierarchies are correct; 1 at least one is not; 2 wrong use.
     """
     from shoal.tables.hierarchy import hierarchy_files, read_hierarchy
-    from shoal.tables.open_table import load, planned
+    from shoal.tables.open_table import load_table, merge_plan
 
     files = hierarchy_files(path) if path.is_dir() else [path]
     if not path.exists() or not files:
@@ -262,22 +266,22 @@ def check(
         )
     if column is not None and len(files) > 1:
         raise ParameterError("--column goes with a single file. Got a folder: leave --column out.")
-    plan = planned(None, **given.early)
-    frame = None if data is None else load(data, plan)
+    plan = merge_plan(None, **given.early)
+    frame = None if data is None else load_table(data, plan)
     broken = 0
     for file in files:
         name = column or file.stem.rpartition("_hierarchy_")[2]
         try:
             taxonomy = read_hierarchy(file, name)
             note = "" if frame is None else _cover(taxonomy, frame, name, required=len(files) == 1)
-            console.line(f"ok      {file.name}: {_shape(taxonomy)}{note}")
+            console.print_line(f"ok      {file.name}: {_shape(taxonomy)}{note}")
         except (SchemaError, InputError) as error:
             broken += 1
-            console.line(f"BROKEN  {file.name}")
+            console.print_line(f"BROKEN  {file.name}")
             for fault in str(error).splitlines():
-                console.line(f"        {fault}")
+                console.print_line(f"        {fault}")
     if broken:
-        console.line(f"{broken} of {len(files)} hierarchies are broken.")
+        console.print_line(f"{broken} of {len(files)} hierarchies are broken.")
         raise typer.Exit(1)
 
 

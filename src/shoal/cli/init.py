@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from shoal.cli import console
 from shoal.cli import options as opt
-from shoal.cli.settings import Given, with_settings
+from shoal.cli.settings import GivenOptions, with_settings
 
 if TYPE_CHECKING:
     from shoal.plan.plan import Plan
@@ -34,7 +34,7 @@ def command(
     out: Annotated[Path, opt.flag("--out -o", "FILE", "The plan.")],
     force: opt.Force = False,
     *,
-    given: Given,
+    given: GivenOptions,
 ) -> None:
     """Write a commented plan with a suggested role for every column.
 
@@ -48,7 +48,7 @@ def command(
     from shoal.api.opening import read
     from shoal.base.atomic import check_output
     from shoal.base.roles import Role
-    from shoal.tables.open_table import planned
+    from shoal.tables.open_table import merge_plan
     from shoal.verbs.first_plan import first_plan
 
     check_output(out, force=force, inputs=[data])
@@ -61,28 +61,30 @@ def command(
         from_project(data, out, force=force)
         return
     sets, hierarchies = given.values.get("sets", {}), given.values.get("hierarchies")
-    plan = planned(None, **given.early | {"sets": {None: sets.pop(None, "never")}})
+    plan = merge_plan(None, **given.early | {"sets": {None: sets.pop(None, "never")}})
     where = given.located(data, plan)
     opened = read(where, plan)
     profile = opened.inspect()
     first = first_plan(profile, opened.plan, sets=sets)
     trees = write_plan(first, where, out, hierarchies, force=force)
-    console.line(f"Wrote {out}: {len(profile.columns)} columns with suggested roles.")
+    console.print_line(f"Wrote {out}: {len(profile.columns)} columns with suggested roles.")
     for name, role in first.roles.items():
         if role is Role.UNDECIDED:
-            console.line(f"  {role.label}: {name} ({first.reasons[name]})")
+            console.print_line(f"  {role.label}: {name} ({first.reasons[name]})")
     for name, tree in trees.items():
-        console.line(f"  suggested hierarchy of {name} ({tree.how}), {tree.named}: {tree.path}")
-    console.line(promised(first.plan))
+        console.print_line(
+            f"  suggested hierarchy of {name} ({tree.how}), {tree.named}: {tree.path}"
+        )
+    console.print_line(describe_promise(first.plan))
     for note in profile.look_alike_notes:
         console.warning(note)
     if profile.not_people and first.plan.names(Role.PERSON) == []:
         console.warning(profile.not_people)
-    console.line("Check roles and hierarchies, then run:")
-    console.line(f"  shoal anonymize {again(where, hierarchies, out)} -o release.csv")
+    console.print_line("Check roles and hierarchies, then run:")
+    console.print_line(f"  shoal anonymize {command_words(where, hierarchies, out)} -o release.csv")
 
 
-def promised(plan: Plan) -> str:
+def describe_promise(plan: Plan) -> str:
     """Say in one line what a plan promises of every class."""
     rules = (
         f"{rule.name} ({', '.join(f'{key} = {v}' for key, v in rule.spec.items() if key in 'klt')}"
@@ -117,7 +119,7 @@ def write_plan(
     return trees
 
 
-def again(where: Path | Source, hierarchies: Path | None, out: Path) -> str:
+def command_words(where: Path | Source, hierarchies: Path | None, out: Path) -> str:
     """Return the words that name the table and the plan, and whether the plan has to be trusted."""
     from shoal.plan.origin import leads_out
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from shoal.cli import console, streams
 from shoal.cli import options as opt
-from shoal.cli.settings import TABLE, Given, with_settings
+from shoal.cli.settings import TABLE, GivenOptions, with_settings
 
 
 @with_settings(*TABLE, "quasi")
@@ -13,7 +13,7 @@ def command(
     json: opt.JsonFile = None,
     force: opt.Force = False,
     *,
-    given: Given,
+    given: GivenOptions,
 ) -> None:
     """Show columns, missing values, uniqueness, and a suggested role for each column.
 
@@ -22,19 +22,25 @@ def command(
     Nothing is written, except the file that --json names.
     """
     from shoal.api.opening import read
-    from shoal.cli.output import check_named, keep
+    from shoal.cli.output import check_named, write_text
 
     inputs = [path for path in (data, given.plan_file) if path is not None]
     check_named({"--json": json}, force, inputs)
     full = given.plan()
     where = given.located(data, full)
     profile = read(where, full, given.late(), only="quasi" in given.values).inspect()
-    console.line(f"{streams.named(where)}: {profile.rows:,} rows, {len(profile.columns)} columns\n")
+    console.print_line(
+        f"{streams.display_name(where)}: {profile.rows:,} rows, {len(profile.columns)} columns\n"
+    )
     console.show(profile.pieces(examples=True))
     for note in profile.look_alike_notes:
         console.warning(note)
     if profile.schema.quasi:
-        again = getattr(where, "again", where) if streams.named(where) != streams.STDIN else "FILE"
+        again = (
+            getattr(where, "again", where)
+            if streams.display_name(where) != streams.STDIN
+            else "FILE"
+        )
         told = f"shoal start {again}, then check the roles in the plan that it writes."
-        console.line(f"\nNext: {told}")
-    keep(json, profile.to_json(), force, inputs)
+        console.print_line(f"\nNext: {told}")
+    write_text(json, profile.to_json(), force, inputs)

@@ -11,18 +11,20 @@ def command() -> None:
 
     Example: shoal methods
     """
-    console.line("Methods (--method NAME, options as --option NAME=VALUE):")
+    console.print_line("Methods (--method NAME, options as --option NAME=VALUE):")
     for method in METHODS.values():
         default = " (default)" if method.name == DEFAULT_METHOD else ""
-        console.line(f"\n  {method.name}{default}: {method.story}. [{method.citation}]")
+        console.print_line(f"\n  {method.name}{default}: {method.story}. [{method.citation}]")
         for param in method.params:
-            console.line(f"    {param.name} = {param.default}: {param.meaning}")
+            console.print_line(f"    {param.name} = {param.default}: {param.meaning}")
         if method.paper is not None:
-            console.line(f"    --as-in-paper: {method.paper.describe()}. {method.paper.why}")
-    console.line("\nRules:")
+            console.print_line(f"    --as-in-paper: {method.paper.describe()}. {method.paper.why}")
+    console.print_line("\nRules:")
     for rule in RULES.values():
         flags = " ".join(f"--{flag}" for flag, _ in rule.flags)
         flags += f" --{rule.family[0]} {rule.family[1]}" if rule.family else ""
-        console.line(f"\n  {rule.name} ({flags}): {rule.story}. [{rule.citation}]")
+        console.print_line(f"\n  {rule.name} ({flags}): {rule.story}. [{rule.citation}]")
         for param in rule.params:
-            console.line(f"    {param.name} = {param.default}: {param.meaning}; {param.allowed()}")
+            console.print_line(
+                f"    {param.name} = {param.default}: {param.meaning}; {param.allowed()}"
+            )

@@ -34,13 +34,15 @@ _TABLE_HELP = (
     "address "
     "(postgresql://host/db#table, duckdb:FILE#table, sqlite:FILE#table), or - for standard input."
 )
-Data = Annotated[Place, typer.Argument(metavar="DATA", help=_TABLE_HELP, parser=streams.given)]
+Data = Annotated[
+    Place, typer.Argument(metavar="DATA", help=_TABLE_HELP, parser=streams.parse_input)
+]
 PlannedData = Annotated[
     Place | None,
     typer.Argument(
         metavar="DATA",
         help=f"{_TABLE_HELP} Not needed if the plan names it.",
-        parser=streams.given,
+        parser=streams.parse_input,
         show_default=False,
     ),
 ]
@@ -54,7 +56,7 @@ Released = Annotated[
     typer.Argument(
         metavar="RELEASED",
         help="The published file or database table.",
-        parser=streams.given,
+        parser=streams.parse_input,
     ),
 ]
 SecondTable = Annotated[
@@ -63,7 +65,7 @@ SecondTable = Annotated[
         "--st",
         "DATA",
         "Anatomy's second table, unless it is next to RELEASED (x.st.csv or x_st).",
-        parser=streams.given,
+        parser=streams.parse_input,
     ),
 ]
 PlanFile = Annotated[
@@ -144,7 +146,7 @@ JsonFile = Annotated[
         "--json",
         "FILE",
         "Write all figures as JSON; - for standard output.",
-        callback=streams.file,
+        callback=streams.output_path,
     ),
 ]
 Force = Annotated[bool, typer.Option("--force", help="Replace existing output files.")]
@@ -322,7 +324,7 @@ def located(
     query_file: Path | None = None,
 ) -> Path | Source:
     """Return the table that the words of a command and the plan mean together."""
-    from shoal.tables.open_table import locate
+    from shoal.tables.open_table import locate_table
 
     if query_file is not None:
         if query is not None:
@@ -333,7 +335,7 @@ def located(
             raise ParameterError(
                 f"The query file {query_file} cannot be read: {fault}. Check its name."
             ) from None
-    where: Path | Source = locate(data, plan, table, query)
+    where: Path | Source = locate_table(data, plan, table, query)
     return where
 
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from shoal.base.errors import OutputError, ParameterError, ShoalWarning
 from shoal.cli import console
-from shoal.cli.streams import DASH, put
-from shoal.tables.source import Place, Source, target
+from shoal.cli.streams import DASH, write_stdout
+from shoal.tables.source import Place, Source, parse_target
 
 if TYPE_CHECKING:
     import polars as pl
@@ -55,11 +55,11 @@ class Output:
     beside: Mapping[str, Path] = field(default_factory=dict)
 
     @classmethod
-    def of(
+    def from_options(
         cls, out: str, into: str | None, json: Path | None, force: bool, report: Path | None = None
     ) -> Output:
         """Read the words of the command line."""
-        return cls(target(out, into), json, force, report=report)
+        return cls(parse_target(out, into), json, force, report=report)
 
     @property
     def extras(self) -> dict[str, Path]:
@@ -73,7 +73,8 @@ class Output:
             return self
         if not isinstance(self.place, Path) or self.place == DASH:
             raise ParameterError(
-                "--dictionary goes beside a file, and the release goes elsewhere. Leave it out, or "
+                "--dictionary needs a release that is written to a file, and this one is not. "
+                "Leave it out, or "
                 "let --out name a file."
             )
         from shoal.report.dictionary import PAGE, SUFFIX
@@ -84,9 +85,9 @@ class Output:
     @property
     def manifest(self) -> Path | None:
         """Where the manifest goes: beside the release, if that is a file."""
-        from shoal.verbs.manifest import beside
+        from shoal.verbs.manifest import manifest_path
 
-        return None if self.place == DASH else beside(self.place)
+        return None if self.place == DASH else manifest_path(self.place)
 
     def __str__(self) -> str:
         whole = (*self.tables.values(), self.manifest, *self.extras.values())
@@ -129,7 +130,7 @@ class Output:
     ) -> Output:
         """Return the output with the tables that a method publishes, for a declared domain too."""
         from shoal.catalog import DOMAIN, find_method
-        from shoal.tables.write_files import placed
+        from shoal.tables.write_files import output_places
 
         shape = find_method(method).shape
         names = (*shape.tables, DOMAIN) if declared and shape.domains else shape.tables
@@ -142,7 +143,7 @@ class Output:
                 f"The method {method!r} publishes {len(names)} tables here, and standard output "
                 "(-o -) takes one. Name a file."
             )
-        tables = placed(self.place, names)
+        tables = output_places(self.place, names)
         return replace(self, inputs=tuple(inputs), tables=tables, series=series)
 
     @property
@@ -173,7 +174,7 @@ class Output:
             known = [Path(name).parent for name in self.series.names]
             check_newest(self.series, [file.parent for file in files] + known)
 
-    def again(self, method: str) -> list[str]:
+    def warn_if_repeated(self, method: str) -> list[str]:
         """Say that a table seems to be released once more, where two releases give values away."""
         from shoal.catalog import find_method
 
@@ -187,7 +188,7 @@ class Output:
             "values that neither shows alone."
         ]
 
-    def near(self, plan: Plan) -> list[str]:
+    def releases_nearby(self, plan: Plan) -> list[str]:
         """Return releases beside this one of the same columns that it may undo.
 
         Where two releases give values away those of the same method, unless a history says what was
@@ -223,13 +224,13 @@ class Output:
         ``page`` is the text of the report, if one was asked for.
         """
         from shoal.tables.write_files import to_csv
-        from shoal.verbs.manifest import figures, write_with_manifest, written
+        from shoal.verbs.manifest import figures, manifest_text, write_with_manifest
 
         if release.pending is not None:
             with release.pending.recorded(self.name):
                 self.write(replace(release, pending=None), started, page)
             return
-        begun, run, tables = time.perf_counter(), release.made, release.here.tables
+        begun, run, tables = time.perf_counter(), release.made, release.local_tables.tables
         to: dict[str, Any] = {"force": self.force, "inputs": self.inputs}
         to["csv_safe"] = csv_safe = run.plan.release.csv_safe
         goals = {name: goal for name, goal in self.tables.items() if goal != DASH}
@@ -238,14 +239,14 @@ class Output:
         def texts(made: Mapping[str, Any]) -> dict[Path, str]:
             run.seconds["write"] = time.perf_counter() - begun
             run.seconds["total"] = time.perf_counter() - started
-            told = {"--json": written(release.to_dict() | {"manifest": figures(run, made)})}
+            told = {"--json": manifest_text(release.to_dict() | {"manifest": figures(run, made)})}
             told |= {"--report": _filled(page, made), **self._dictionary(release)}
             shown.extend(f"{told[f]}\n".encode() for f, file in self.extras.items() if file == DASH)
             return {file: told[flag] for flag, file in self.extras.items() if file != DASH}
 
         write_with_manifest(tables, run, goals, texts=texts, **to)
         if shown:  # last: what was read by the next program cannot be taken back
-            put(shown[-1])
+            write_stdout(shown[-1])
 
     def _dictionary(self, release: Release[pl.DataFrame]) -> dict[str, str]:
         """Return the texts of the data dictionary, if one was asked for."""
@@ -253,7 +254,7 @@ class Output:
             return {}
         from shoal.report.dictionary import texts
 
-        return texts(release.here, Path(self.place).name)
+        return texts(release.local_tables, Path(self.place).name)
 
 
 def _check(files: Iterable[Path], force: bool, inputs: Sequence[Place]) -> None:
@@ -274,16 +275,16 @@ def check_named(
     return files
 
 
-def keep(file: Path | None, text: str, force: bool, inputs: Sequence[Place]) -> None:
+def write_text(file: Path | None, text: str, force: bool, inputs: Sequence[Place]) -> None:
     """Write a text, if a file was named for it, and say so."""
     from shoal.base.atomic import atomic_file
 
     if file == DASH:
-        put(f"{text.rstrip()}\n".encode())
+        write_stdout(f"{text.rstrip()}\n".encode())
     elif file is not None:
         with atomic_file(file, force=force, inputs=inputs) as stream:
             stream.write(text.encode())
-        console.line(f"Wrote {file}.")
+        console.print_line(f"Wrote {file}.")
 
 
 @contextmanager

@@ -23,7 +23,7 @@ _SPIN = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 _WIDTH = 24
 
 
-class Bar:
+class ProgressLine:
     """The line: a stage, the share of it that is done, seconds, and what ctrl-C would do."""
 
     def __init__(self) -> None:
@@ -87,8 +87,8 @@ class Bar:
 
     def text(self, at: float, sign: str = _SPIN[0]) -> str:
         """Return the line as it stands at a moment."""
-        busy = compiling.now()
-        counted = None if busy else progress_share.now()
+        busy = compiling.compiling_progress()
+        counted = None if busy else progress_share.current_share()
         words, share = self.stage, None
         if busy is not None:  # a line of its own: the work stands still meanwhile
             words, share = (
@@ -130,4 +130,4 @@ def _clock(seconds: float) -> str:
     return f"{minutes}:{rest:02d} min" if minutes else f"{rest} s"
 
 
-BAR = Bar()
+BAR = ProgressLine()

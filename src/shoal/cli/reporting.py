@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from shoal.verbs.compare import Comparison
 
 
-def reader(report: Path | None, audience: str | None) -> str | None:
+def report_audience(report: Path | None, audience: str | None) -> str | None:
     """Return for whom the report is, None without one; whatever is wrong is said before work."""
     from shoal.base.errors import ParameterError
 
@@ -59,7 +59,7 @@ def of_release(
     )
 
 
-def tried(release: Release[Any], earlier: Sequence[Any], tables: Sequence[Place]) -> Attacks:
+def run_attacks(release: Release[Any], earlier: Sequence[Any], tables: Sequence[Place]) -> Attacks:
     """Return the attacks of a report on a release with earlier ones, each beside its original."""
     # The seed is of the sample of targets only: the same report for the same releases.
     return release.attack(against=earlier, against_original=tables, seed=0)
@@ -79,7 +79,7 @@ def of_comparison(comparison: Comparison, data: Place) -> str:
 
 def _named(place: Place) -> str:
     """Return what a table is called in a heading; of a database no password is shown."""
-    said = streams.named(place)
+    said = streams.display_name(place)
     return place.name if isinstance(place, Path) and said != streams.STDIN else said
 
 
@@ -87,10 +87,10 @@ def _origin(place: Place, digest: str) -> Provenance:
     from shoal.base.address import take_passwords
     from shoal.report.page import Provenance
 
-    return Provenance(spoken(take_passwords(sys.argv[1:])), _named(place), digest)
+    return Provenance(command_line(take_passwords(sys.argv[1:])), _named(place), digest)
 
 
-def spoken(words: Sequence[str]) -> str:
+def command_line(words: Sequence[str]) -> str:
     """Return the command as it was given, without the seed, which would tell the row order."""
     kept: list[Any] = []
     skip = False

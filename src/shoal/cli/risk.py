@@ -6,7 +6,7 @@ from typing import Annotated
 
 from shoal.cli import console, streams
 from shoal.cli import options as opt
-from shoal.cli.settings import RELEASED, Given, with_settings
+from shoal.cli.settings import RELEASED, GivenOptions, with_settings
 from shoal.tables.source import Place
 
 
@@ -19,7 +19,7 @@ def command(
             "--original",
             "DATA",
             "The original table, to show the risk before and after.",
-            parser=streams.given,
+            parser=streams.parse_input,
         ),
     ] = None,
     population: Annotated[
@@ -28,7 +28,7 @@ def command(
             "--population",
             "DATA",
             "Population table that includes these people: adds journalist risk and k-map.",
-            parser=streams.given,
+            parser=streams.parse_input,
         ),
     ] = None,
     threshold: Annotated[
@@ -46,7 +46,7 @@ def command(
     json: opt.JsonFile = None,
     force: opt.Force = False,
     *,
-    given: Given,
+    given: GivenOptions,
 ) -> None:
     """Measure the re-identification risk of a table, before and after.
 
@@ -56,14 +56,14 @@ def command(
     never makes a table look safer.
     """
     from shoal.api.opening import open_with_plan
-    from shoal.cli.output import check_named, keep, warned_last
-    from shoal.tables.open_table import load
+    from shoal.cli.output import check_named, warned_last, write_text
+    from shoal.tables.open_table import load_table
 
     plan, st = given.plan_file, given.opening["st"]
     inputs = [path for path in (released, plan, original, population, st) if path is not None]
     check_named({"--json": json}, force, inputs)
     full = given.plan()
-    truth = None if original is None else load(original, full)
+    truth = None if original is None else load_table(original, full)
     columns = () if truth is None else truth.columns
     with warned_last():
         release = open_with_plan(
@@ -76,4 +76,4 @@ def command(
         )
         risks = release.risk(population=population, threshold=threshold, belief=belief)
         console.show(risks.pieces())
-    keep(json, risks.to_json(), force, inputs)
+    write_text(json, risks.to_json(), force, inputs)

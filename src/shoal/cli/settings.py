@@ -45,7 +45,7 @@ RELEASED = ("plan", "release", "quasi", "sensitive", "person", "hierarchies", "d
 
 
 @dataclass(frozen=True)
-class Given:
+class GivenOptions:
     """What flags give, by the names of arguments; names of columns are words still."""
 
     values: Mapping[str, Any]
@@ -63,9 +63,9 @@ class Given:
 
     def plan(self) -> Plan:
         """Return the plan that is named, with what can be said before the columns are known."""
-        from shoal.tables.open_table import planned
+        from shoal.tables.open_table import merge_plan
 
-        return planned(self.plan_file, trust=self.trust, **self.early)
+        return merge_plan(self.plan_file, trust=self.trust, **self.early)
 
     def located(self, data: Place | None, plan: Plan) -> Path | Source:
         """Return the table that the words of the command and the plan mean together."""
@@ -144,7 +144,7 @@ def with_settings(*wanted: str, **helps: str) -> Callable[[Callable[..., Any]], 
                     chosen[name] = table, own
                     options[name] = _option(_type(table, name, own), own)
 
-        def read(values: dict[str, Any]) -> Given:
+        def read(values: dict[str, Any]) -> GivenOptions:
             opening = {name: values.pop(name) for name in shared}
             given = {name: value for name, value in values.items() if value is not None}
             for name in given.keys() & chosen.keys():
@@ -153,7 +153,7 @@ def with_settings(*wanted: str, **helps: str) -> Callable[[Callable[..., Any]], 
                 if setting.role is not None:
                     given[setting.role.value] = _whose(given, setting, given[name])
                     given[name] = True
-            return Given(given, opening)
+            return GivenOptions(given, opening)
 
         return with_options(command, options, "given", read)
 

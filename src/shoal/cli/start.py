@@ -17,7 +17,7 @@ from shoal.base.roles import Role
 from shoal.cli import console
 from shoal.cli import options as opt
 from shoal.cli.progress import BAR
-from shoal.cli.settings import Given, with_settings
+from shoal.cli.settings import GivenOptions, with_settings
 
 if TYPE_CHECKING:
     import polars as pl
@@ -49,7 +49,7 @@ def command(
     ] = False,
     force: opt.Force = False,
     *,
-    given: Given,
+    given: GivenOptions,
 ) -> None:
     """Make a first release of a table: a few questions, then plan, release and report.
 
@@ -68,7 +68,7 @@ def command(
     """
     from shoal.api.opening import read
     from shoal.cli import anonymize, init
-    from shoal.tables.open_table import planned
+    from shoal.tables.open_table import merge_plan
     from shoal.verbs.first_plan import first_plan
 
     if not yes and not sys.stdin.isatty():
@@ -76,16 +76,18 @@ def command(
             "start asks a few questions, but the input is not a terminal. Give --yes to run "
             "without questions, or write a plan: shoal init"
         )
-    plan = planned(None, **given.early)
+    plan = merge_plan(None, **given.early)
     where = given.located(data, plan)
     stem = where.stem.partition(".")[0] if isinstance(where, Path) else where.table or "table"
+    if not out.exists():
+        out.mkdir(parents=True)
     files = {word: out / f"{stem}.{word}" for word in ("plan.toml", "release.csv", "report.html")}
     check_writable(files.values(), where, force)
     opened = read(where, plan)
     profile = opened.inspect()
     BAR.stop()
     named = getattr(where, "again", where)
-    console.line(f"{named}: {profile.rows:,} rows, {len(profile.columns)} columns")
+    console.print_line(f"{named}: {profile.rows:,} rows, {len(profile.columns)} columns")
     for note in profile.look_alike_notes:
         console.warning(note)
     answers = Answers(k=k) if yes else ask(profile, k)
@@ -100,9 +102,9 @@ def command(
         ("column", "role", "in the release", "why"),
         [(n, role.label, role.outcome, first.reasons[n]) for n, role in first.roles.items()],
     )
-    console.line(init.promised(first.plan))
+    console.print_line(init.describe_promise(first.plan))
     hierarchy = "hierarchy" if len(made) == 1 else "hierarchies"
-    console.line(f"Wrote {goal}{f' and {len(made)} {hierarchy}' if made else ''}.\n")
+    console.print_line(f"Wrote {goal}{f' and {len(made)} {hierarchy}' if made else ''}.\n")
     anonymize.command(
         out=str(files["release.csv"]),
         data=where,
@@ -111,9 +113,9 @@ def command(
         report=files["report.html"],
         force=force,
     )
-    console.line(f"\nRead the report and check the plan {goal}. To run it again:")
-    words = init.again(where, hierarchies, goal)
-    console.line(f"  shoal anonymize {words} -o {files['release.csv']} --force")
+    console.print_line(f"\nRead the report and check the plan {goal}. To run it again:")
+    words = init.command_words(where, hierarchies, goal)
+    console.print_line(f"  shoal anonymize {words} -o {files['release.csv']} --force")
     if not no_browser and not yes:
         typer.launch(files["report.html"].absolute().as_uri())
 
@@ -157,7 +159,7 @@ _WORDS = {
 def ask(profile: Inspection, k: int | None) -> Answers:
     """Ask for the roles, for the protection where it is not plain, and for k."""
     names = [column.name for column in profile.schema.columns]
-    console.line(
+    console.print_line(
         f"Press Enter to accept the suggestion in brackets. Type {NONE} for none, {BACK} to go "
         f"back. Separate names with commas.\n\nColumns: {', '.join(names)}\n"
     )

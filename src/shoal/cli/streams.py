@@ -14,18 +14,18 @@ from shoal.base.errors import ParameterError
 from shoal.base.system import open_in_memory
 from shoal.cli import console
 from shoal.cli.progress import BAR
-from shoal.tables.source import Place, place
+from shoal.tables.source import Place, parse_place
 
 DASH = Path("-")
 STDIN = "standard input"
 
 
-def given(text: str | Place) -> Place:
+def parse_input(text: str | Place) -> Place:
     """Return the table that a word of the command line means; ``-`` is what is piped in."""
-    return _piped() if str(text) == "-" else place(text)
+    return _piped() if str(text) == "-" else parse_place(text)
 
 
-def named(table: Place) -> str:
+def display_name(table: Place) -> str:
     """Return what a table is called in a sentence; of a database no password is shown."""
     if isinstance(table, Path) and _piped.cache_info().currsize and table == _piped():
         return STDIN
@@ -51,14 +51,14 @@ def _piped() -> Path:
     return path
 
 
-def file(path: Path | None) -> Path | None:
+def output_path(path: Path | None) -> Path | None:
     """Take the name of an output; ``-`` lets everything else be said on standard error."""
     if path == DASH:
-        console.speak(aside=True)
+        console.set_verbosity(aside=True)
     return path
 
 
-def put(content: bytes) -> None:
+def write_stdout(content: bytes) -> None:
     """Write an output to standard output."""
     if not content:
         return

@@ -40,7 +40,7 @@ def command(
     """
     import time
 
-    from shoal.base.compiling import announced
+    from shoal.base.compiling import announce_compiling
     from shoal.cli.progress import BAR
     from shoal.kernels.keeping import keeping
 
@@ -56,16 +56,16 @@ def command(
         )
     began = time.perf_counter()
     steps = list(_steps(chosen))
-    with announced(lambda: None) as spent, warnings.catch_warnings():
+    with announce_compiling(lambda: None) as spent, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for at, (what, step) in enumerate(steps):
             BAR.show(what, (at, len(steps)))
-            console.detail(f"{time.perf_counter() - began:.1f} s: {what}")
+            console.print_detail(f"{time.perf_counter() - began:.1f} s: {what}")
             step()
     word = (
         f"compiled in {spent.seconds:.0f} s" if spent.seconds else "everything was compiled already"
     )
-    console.line(f"Ready for {', '.join(chosen)}: {word}. Kept in {folder}.")
+    console.print_line(f"Ready for {', '.join(chosen)}: {word}. Kept in {folder}.")
 
 
 def _steps(methods: list[str]) -> Iterator[tuple[str, Callable[[], object]]]:
@@ -87,7 +87,7 @@ def _steps(methods: list[str]) -> Iterator[tuple[str, Callable[[], object]]]:
     if DEFAULT_METHOD in methods:
         yield "rules on sensitive values", lambda: whole.anonymize(k=2, l=2)
     yield "inspect", lambda: whole.inspect().singling
-    yield "attacks", lambda: whole.anonymize(k=2, method="mondrian").beside(whole).attack()
+    yield "attacks", lambda: whole.anonymize(k=2, method="mondrian").with_original(whole).attack()
 
 
 def _run(table: Any, method: str) -> None:

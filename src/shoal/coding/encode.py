@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import polars as pl
 
-from shoal.base.errors import SchemaError, listed, warn
+from shoal.base.errors import SchemaError, format_names, warn
 from shoal.base.partition import (
     MISSING,
     Bools,
@@ -190,9 +190,9 @@ def encode_hidden(frame: pl.DataFrame, schema: Schema) -> Encoded:
     names = {name: pair[1] for name, pair in zip(schema.sensitive, pairs, strict=True)}
     people = None
     if schema.person is not None:
-        texts = schema.whose(frame)
+        texts = schema.persons(frame)
         codes = _positions(texts, texts.unique().sort())
-        people = People.of(codes, sensitive)
+        people = People.from_codes(codes, sensitive)
     lacking = {name: unseen(schema[name], values) for name, values in names.items()}
     none = np.empty((frame.height, 0), np.int32)
     return Encoded((), none, (), sensitive, names, (), lacking, people)
@@ -211,7 +211,8 @@ def unseen(column: Column, values: Sequence[str]) -> tuple[str, ...]:
     if lacking := [value for value in values if value not in domain]:
         raise SchemaError(
             f"The domain of column {column.name!r} lacks {len(lacking):,} of the {len(values):,} "
-            f"values that the table has there: {listed(lacking)}. Add them to the domain, or list "
+            f"values that the table has there: {format_names(lacking)}. Add them to the domain, "
+            "or list "
             "them as missing."
         )
     return tuple(value for value in column.domain if value not in occurring)
@@ -345,7 +346,7 @@ def _ranked(texts: pl.Series, column: Column) -> tuple[Ordered, Codes]:
     if len(strange):
         raise SchemaError(
             f"Column {column.name!r} holds values that its order does not list: "
-            f"{listed(strange.unique().sort())} in {len(strange):,} rows. "
+            f"{format_names(strange.unique().sort())} in {len(strange):,} rows. "
             "Add them to the order, or list them as missing."
         )
     ranks = np.flatnonzero(order.is_in(texts.drop_nulls().unique().to_list()).to_numpy())

@@ -36,7 +36,7 @@ class Floor:
     hi: Ints | None = None
 
 
-def floored(data: Encoded, schema: Schema) -> tuple[Encoded, dict[int, Floor]]:
+def apply_floors(data: Encoded, schema: Schema) -> tuple[Encoded, dict[int, Floor]]:
     """Return the table over domains that have room for its floors, and the floors by column."""
     floors: dict[int, Floor] = {}
     domains, codes = list(data.domains), data.codes
@@ -55,7 +55,7 @@ def floored(data: Encoded, schema: Schema) -> tuple[Encoded, dict[int, Floor]]:
     return replace(data, domains=tuple(domains), codes=codes), floors
 
 
-def alike(data: Encoded, floors: dict[int, Floor]) -> Encoded:
+def merge_equal_floors(data: Encoded, floors: dict[int, Floor]) -> Encoded:
     """Return the table with one position for all that are published alike."""
     if not floors:
         return data
@@ -66,7 +66,7 @@ def alike(data: Encoded, floors: dict[int, Floor]) -> Encoded:
     return replace(data, codes=codes)
 
 
-def raised(seen: Encoded, floors: dict[int, Floor], partition: Partition) -> Partition:
+def raise_to_floors(seen: Encoded, floors: dict[int, Floor], partition: Partition) -> Partition:
     """Return a partition of such a table whose groups are published as wide as they have to be."""
     if not floors:
         return partition

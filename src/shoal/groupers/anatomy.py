@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from shoal.base.errors import ParameterError
-from shoal.base.partition import Partition, ragged
-from shoal.base.random_words import below, order, words
+from shoal.base.partition import Partition, ragged_positions
+from shoal.base.random_words import random_below, random_order, random_words
 from shoal.coding.encode import Encoded
 from shoal.kernels.anatomy import largest_buckets
 from shoal.privacy import Rule, flatten
@@ -37,9 +37,9 @@ def group(data: Encoded, rule: Rule, rng: np.random.Generator | None) -> Partiti
     """
     column, l = protected(tuple(data.sensitive), rule)  # noqa: E741 -- the papers' letter
     codes = data.sensitive[column]
-    shuffled = order(rng, data.rows)
+    shuffled = random_order(rng, data.rows)
     # Rows of one bucket stand together, in random order; buckets too, so that ties are random.
-    names = order(rng, max(len(data.sensitive_names[column]), 1))
+    names = random_order(rng, max(len(data.sensitive_names[column]), 1))
     rank = np.empty_like(names)
     rank[names] = np.arange(names.size)
     bucket = np.where(codes >= 0, rank[codes], names.size)
@@ -53,14 +53,14 @@ def group(data: Encoded, rule: Rule, rng: np.random.Generator | None) -> Partiti
     flat = taken.ravel()
     by_bucket = np.argsort(flat, kind="stable")
     used = np.bincount(flat, minlength=names.size)
-    labels[rows[ragged(first[:-1], used)]] = by_bucket // l
-    number = order(rng, groups)
+    labels[rows[ragged_positions(first[:-1], used)]] = by_bucket // l
+    number = random_order(rng, groups)
     left = np.flatnonzero((labels < 0) & (codes >= 0))
     for row in left:  # fewer than l of them
         free = np.setdiff1d(np.arange(groups), labels[codes == codes[row]])
-        labels[row] = free[int(below(free.size, words(rng, 1))[0])]
+        labels[row] = free[int(random_below(free.size, random_words(rng, 1))[0])]
     unknown = np.flatnonzero(codes < 0)
-    labels[unknown] = below(groups, words(rng, unknown.size))
+    labels[unknown] = random_below(groups, random_words(rng, unknown.size))
     partition = Partition.from_labels(number[labels])
     return Partition(partition.rows, partition.starts, notes={"residue": int(left.size)})
 

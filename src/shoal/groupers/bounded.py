@@ -18,9 +18,9 @@ from shoal.base.errors import Infeasible
 from shoal.base.partition import Bools, Cover, GroupStats, Ints, Partition
 from shoal.base.roles import Kind
 from shoal.coding.encode import Encoded
-from shoal.coding.floors import Floor, alike, floored, raised
+from shoal.coding.floors import Floor, apply_floors, merge_equal_floors, raise_to_floors
 from shoal.privacy import All, Rule, flatten
-from shoal.privacy.base import said, worse
+from shoal.privacy.base import format_figure, least_safe
 from shoal.privacy.within import Anchored
 from shoal.tables.domain import Ordered, Taxonomy
 from shoal.tables.grid import SPANS
@@ -48,10 +48,10 @@ class Bounds:
     budget: int = 0
 
     @classmethod
-    def of(cls, data: Encoded, schema: Schema, suppress: float | None) -> Bounds:
+    def create(cls, data: Encoded, schema: Schema, suppress: float | None) -> Bounds:
         """Return a table within the limits of its columns and a budget of rows to leave out."""
-        roomy, floors = floored(data, schema)
-        seen = alike(roomy, floors)
+        roomy, floors = apply_floors(data, schema)
+        seen = merge_equal_floors(roomy, floors)
         within = [name for name in data.names if schema[name].within]
         strata = _cut(seen, schema, within)
         parts = _cut(seen, schema, data.names)
@@ -78,7 +78,7 @@ def grouped(bounds: Bounds, rule: Rule, method: Method) -> Partition:
     if bounds.budget:
         notes["rows left out"] = int(made.left_out.size)
         notes["rows that may be left out"] = bounds.budget
-    return replace(raised(bounds.seen, bounds.floors, made), notes=notes)
+    return replace(raise_to_floors(bounds.seen, bounds.floors, made), notes=notes)
 
 
 # Parts
@@ -302,9 +302,9 @@ def _weaker(bounds: Bounds, rule: Rule) -> list[str]:
             for param in one.params:
                 if param.safer is None or param.name not in nearest:
                     continue
-                best = worse(param.safer, *nearest[param.name])
+                best = least_safe(param.safer, *nearest[param.name])
                 if param.low is None or best >= param.low:
-                    ways.append(f"{one.name} with {param.name} = {said(best)}")
+                    ways.append(f"{one.name} with {param.name} = {format_figure(best)}")
     return ways
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.base.errors import Infeasible
-from shoal.base.partition import GroupStats, Histogram, Partition, added, with_missing
+from shoal.base.partition import GroupStats, Histogram, Partition, add_to_histogram, with_missing
 from shoal.base.people import PERSON
 from shoal.coding.encode import Encoded
 from shoal.privacy import Rule, flatten
@@ -77,4 +77,4 @@ class Judge:
         self, name: str, group: Ints, value: npt.NDArray[np.integer], count: Ints, groups: int
     ) -> Histogram:
         """Add up counts of known values by group."""
-        return added(self.whole[name], group, value, count, groups)
+        return add_to_histogram(self.whole[name], group, value, count, groups)

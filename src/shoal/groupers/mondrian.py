@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from shoal.base.partition import Partition, ragged
+from shoal.base.partition import Partition, ragged_positions
 from shoal.coding.encode import Encoded
 from shoal.coding.space import make_space
 from shoal.groupers.judge import Bools, Ints, Judge
@@ -176,7 +176,7 @@ def _parts(
     """
     first: Ints = np.cumsum(parts) - parts
     counts = np.diff(starts)[asked]
-    at = ragged(starts[:-1][asked], counts)
+    at = ragged_positions(starts[:-1][asked], counts)
     labels: Ints = np.repeat(first, counts) + side[at]
     sizes = np.bincount(labels, minlength=int(parts.sum())).astype(np.int64)
     return first, sizes, at, labels

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.base.errors import Infeasible
-from shoal.base.partition import GroupStats, Histogram, Partition, added
+from shoal.base.partition import GroupStats, Histogram, Partition, add_to_histogram
 from shoal.coding.encode import Encoded
 from shoal.coding.joins import joins
 from shoal.coding.space import make_space
@@ -233,4 +233,6 @@ def _union(hist: Histogram, a: Ints, b: Ints) -> Histogram:
         pair.append(np.repeat(np.arange(groups.size), lengths))
         run.append(np.repeat(hist.starts[groups], lengths) + inside)
     runs = np.concatenate(run)
-    return added(hist, np.concatenate(pair), hist.values[runs], hist.counts[runs], a.size)
+    return add_to_histogram(
+        hist, np.concatenate(pair), hist.values[runs], hist.counts[runs], a.size
+    )

@@ -13,7 +13,7 @@ from typing import Protocol
 
 import numpy as np
 
-from shoal.base.partition import Bools, Ints, ragged
+from shoal.base.partition import Bools, Ints, ragged_positions
 
 Signature = tuple[int, ...]
 
@@ -153,7 +153,7 @@ def _balance(
     for each in np.flatnonzero(wanted):
         run = np.flatnonzero((value == each) & (lack > 0))
         places = np.repeat(owner[run], lack[run])
-        turn = ragged(np.zeros_like(run), lack[run])
+        turn = ragged_positions(np.zeros_like(run), lack[run])
         beside = rows[begin[places] + turn]
         own, many = rng.permutation(fresh[values[fresh] == each]), int(filled[each])
         if near is None:

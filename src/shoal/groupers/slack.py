@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.base.partition import Cover, Ints, Partition
-from shoal.base.random_words import words
+from shoal.base.random_words import random_words
 from shoal.coding.encode import Encoded
 from shoal.coding.joins import Join, joins
 from shoal.plan.plan import Plan
@@ -29,7 +29,7 @@ def loosened(
     groups, m = partition.groups, len(data.domains)
     cover = partition.cover or Cover.none(groups, m)
     wide = Cover(cover.lo.copy(), cover.hi.copy(), cover.node.copy())
-    drawn, side = words(rng, groups, m), words(rng, groups, m) >> np.uint64(63)
+    drawn, side = random_words(rng, groups, m), random_words(rng, groups, m) >> np.uint64(63)
     chosen = (drawn >> np.uint64(11)) * 2.0**-53 < chance
     for j, join in enumerate(joins(data, partition)):
         at = np.flatnonzero(chosen[:, j] & ~join.star)

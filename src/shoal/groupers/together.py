@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from shoal.base.errors import Infeasible, SchemaError, listed
+from shoal.base.errors import Infeasible, SchemaError, format_names
 from shoal.base.partition import Partition
 from shoal.coding.encode import Encoded
 from shoal.privacy import KAnonymity, Rule
@@ -67,7 +67,8 @@ def check_constant(data: Encoded) -> tuple[np.ndarray, np.ndarray]:
         people = np.unique(whose[varies.any(axis=1)]).size
         raise SchemaError(
             f"All rows of a person are to be published alike (person_rows = 'together', which a "
-            f"pseudonym needs), and {listed(names)} {'differs' if len(names) == 1 else 'differ'} "
+            f"pseudonym needs), and {format_names(names)} "
+            f"{'differs' if len(names) == 1 else 'differ'} "
             f"between rows of one person, for {people:,} people: what is "
             "published of one row would not be true of another, and different classes are a trail. "
             "Give each person one value first (the age at the first visit), take the column out "

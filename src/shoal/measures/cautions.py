@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import polars as pl
 
-from shoal.base.errors import listed
+from shoal.base.errors import format_names
 from shoal.base.roles import Kind, Role
 from shoal.measures.outliers import idle_grids, outlier_warnings
 from shoal.plan.plan import Plan
@@ -92,7 +92,7 @@ def doubtful(name: str, texts: pl.Series) -> Iterator[str]:
     missing = texts.str.strip_chars().str.to_lowercase().is_in(PLACEHOLDERS)
     words = texts.filter(missing).sort()
     if len(words):
-        shown = listed([word.strip() for word in words], len(words))
+        shown = format_names([word.strip() for word in words], len(words))
         yield (
             f"The sensitive column {name!r} holds {shown}, which counts as a value like any "
             "other when diversity is measured. If it stands for a missing value, say so with "
@@ -130,7 +130,7 @@ def _formulas(table: Original, _rules: Rules) -> Iterator[str]:
         if cells:
             yield f"{cells:,} cells of column {name!r} {_RUN}"
     if run := [name for name in names if formulas(pl.Series([name])).item()]:
-        yield f"The names of the columns {listed(run)} {_RUN}"
+        yield f"The names of the columns {format_names(run)} {_RUN}"
 
 
 _RUN = (

@@ -24,7 +24,7 @@ import numpy as np
 from shoal.base.partition import GroupStats, with_missing
 from shoal.catalog import RULES, RuleEntry
 from shoal.privacy import RecursiveLDiversity, Rule
-from shoal.privacy.base import safer, worse
+from shoal.privacy.base import least_safe, safer_direction
 from shoal.privacy.closeness import gains
 from shoal.releases.verdict import DELTA
 
@@ -91,7 +91,7 @@ def _weakest(entry: RuleEntry, rules: Sequence[Rule], stats: GroupStats) -> dict
     if entry.crowd in without:  # the size of classes needs no sensitive column
         without[entry.crowd] = int(stats.sizes.min()) if stats.sizes.size else 0
     return without | {
-        param: worse(safer(rules[0], name), *(figures[name] for figures in reached))
+        param: least_safe(safer_direction(rules[0], name), *(figures[name] for figures in reached))
         for name, param in (rules[0].figures.items() if rules else ())
     }
 

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import polars as pl
 
-from shoal.base.errors import SchemaError, listed
+from shoal.base.errors import SchemaError, format_names
 from shoal.base.partition import Bools, Ints
 from shoal.base.roles import Kind
 from shoal.catalog import find_method
@@ -26,7 +26,7 @@ from shoal.releases.opened import Opened
 from shoal.tables.cells import as_text
 from shoal.tables.domain import Nominal, Ordered, Taxonomy
 from shoal.tables.grid import AUTO
-from shoal.tables.naming import Naming, naming
+from shoal.tables.naming import RareLabel, find_rare_labels
 from shoal.tables.rare import rare_below
 from shoal.tables.schema import Schema
 
@@ -68,7 +68,7 @@ def check_labels(
         rare = pl.Series(domain.values, dtype=pl.String).filter(
             pl.Series(rare_positions(data, name, few, (rows or {}).get(name)))
         )
-        found = naming(domain, rare)
+        found = find_rare_labels(domain, rare)
         allowed = set(plan.columns[name].allow_labels) if name in plan.columns else set()
         refused = [one for one in found if one.label not in allowed]
         if refused:
@@ -85,7 +85,7 @@ def check_labels(
     return texts
 
 
-def _fault(name: str, found: Sequence[Naming], few: int, unit: str) -> str:
+def _fault(name: str, found: Sequence[RareLabel], few: int, unit: str) -> str:
     values: dict[str, str] = {}
     for one in found:
         values.setdefault(one.label, one.value)
@@ -175,7 +175,8 @@ def uncounted(schema: Schema, plan: Plan) -> list[str]:
     if not names or find_method(plan.method.name).shape.exact:
         return []
     return [
-        f"Columns that may be published as sets of values: {listed(names)}. On Spark, Shoal does "
+        f"Columns that may be published as sets of values: {format_names(names)}. On Spark, "
+        "Shoal does "
         "not count how many of these values fewer than k people have. Publish one value or * "
         "instead (--sets never, sets='never'), or give these columns hierarchies."
     ]

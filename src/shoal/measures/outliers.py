@@ -22,7 +22,7 @@ from shoal.tables.grid import (
 )
 from shoal.tables.rare import PEOPLE, VALUE, people_by_value
 from shoal.tables.schema import Column, Schema
-from shoal.tables.spans import spans
+from shoal.tables.spans import label_spans
 
 
 def outlier_warnings(
@@ -49,7 +49,7 @@ def idle_grids(frame: pl.DataFrame, schema: Schema) -> Iterator[str]:
         column = schema[name]
         if column.kind is not Kind.ORDERED or column.order or name not in frame.columns:
             continue
-        values = column.known(frame[name])
+        values = column.known_values(frame[name])
         if not isinstance(values.dtype, pl.Datetime):
             continue
         step = step_of(values, column.grid, name)
@@ -68,7 +68,7 @@ def _numbers_of(counted: pl.DataFrame, tree: Taxonomy) -> pl.DataFrame:
 
     None also where nothing but ``*`` stands above the values: that shows nothing.
     """
-    if spans(tree) is None or {tree.labels[at] for at in tree.levels[1]} == {STAR}:
+    if label_spans(tree) is None or {tree.labels[at] for at in tree.levels[1]} == {STAR}:
         return counted.clear()
     number = pl.col(VALUE).cast(pl.String).str.strip_chars().cast(pl.Float64, strict=False)
     return counted.with_columns(number).drop_nulls(VALUE).sort(VALUE)

@@ -18,7 +18,7 @@ import numpy.typing as npt
 import polars as pl
 
 from shoal.base.errors import InputError
-from shoal.base.partition import Ints, ragged
+from shoal.base.partition import Ints, ragged_positions
 from shoal.base.roles import Kind
 from shoal.catalog import METHODS
 from shoal.releases import notation
@@ -33,7 +33,7 @@ ALARM = 0.01
 
 
 @dataclass(frozen=True)
-class ReadOff:
+class DeducedValues:
     """What can be read off a release with certainty.
 
     Parameters
@@ -103,7 +103,7 @@ class ReadOff:
 
 
 @dataclass(frozen=True, eq=False)
-class Told:
+class CellFacts:
     """What the different cells of a column tell: whether they are wide, and what must occur.
 
     ``which``: the cell of every class. Cell ``c`` has the values ``values[starts[c]:starts[c+1]]``.
@@ -122,7 +122,7 @@ class Told:
 
 def read_off(
     opened: Opened, original: pl.DataFrame | None = None, sizes: Ints | None = None
-) -> ReadOff | None:
+) -> DeducedValues | None:
     """Say what follows for certain from the published cells; None where they are all exact.
 
     ``sizes``: where the release is given as one row for each class, how many rows each has.
@@ -130,14 +130,14 @@ def read_off(
     if opened.shape.exact or not opened.quasi:
         return None
     published = opened.published
-    told = {name: _told(opened, name) for name in opened.quasi}
+    told = {name: _cell_facts(opened, name) for name in opened.quasi}
     wide = np.stack([each.wide[each.which] for each in told.values()])
     sure = np.stack([each.counts[each.which] for each in told.values()])
     alone = wide.sum(axis=0) == 1
     rows = _rows(told, np.flatnonzero(alone), wide)
     unique, wrong = (None, None) if original is None else _found(opened, rows, original)
     many = published.sizes if sizes is None else sizes
-    return ReadOff(
+    return DeducedValues(
         rows=int(many.sum()),
         cells=int((sure * wide).sum()),
         known=rows.height,
@@ -148,14 +148,16 @@ def read_off(
     )
 
 
-def _rows(told: Mapping[str, Told], classes: Ints, wide: npt.NDArray[np.bool_]) -> pl.DataFrame:
+def _rows(
+    told: Mapping[str, CellFacts], classes: Ints, wide: npt.NDArray[np.bool_]
+) -> pl.DataFrame:
     """Return the rows that must exist: one for every value of the only wide cell of a class."""
     frames = []
     for j, (name, column) in enumerate(told.items()):
         own = classes[wide[j, classes]]
         cells = column.which[own]
         counts = column.counts[cells]
-        values = column.values.gather(ragged(column.starts[cells], counts))
+        values = column.values.gather(ragged_positions(column.starts[cells], counts))
         spread = np.repeat(own, counts)
         rest = {
             other: each.values.gather(each.starts[each.which[spread]])
@@ -185,7 +187,7 @@ def tight(opened: Opened, name: str) -> bool:
     return not raised and name not in opened.spellings and METHODS[opened.plan.method.name].tight
 
 
-def _told(opened: Opened, name: str) -> Told:
+def _cell_facts(opened: Opened, name: str) -> CellFacts:
     column = opened.column(name)
     settings = opened.plan.columns.get(name)
     texts = cell_texts(opened.published.cells, name, opened.taxonomies.get(name))
@@ -204,7 +206,7 @@ def _told(opened: Opened, name: str) -> Told:
     sure = [values if exact or sure_of else () for exact, values in facts]
     starts = np.concatenate(([0], np.cumsum([len(values) for values in sure]))).astype(np.int64)
     listed = pl.Series([value for values in sure for value in values], dtype=pl.String)
-    return Told(which.to_numpy(), wide, starts, listed)
+    return CellFacts(which.to_numpy(), wide, starts, listed)
 
 
 Fact = tuple[bool, tuple[str, ...]]

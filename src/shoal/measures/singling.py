@@ -139,7 +139,7 @@ class _Table:
     lonely: Bits
 
     @classmethod
-    def of(cls, frame: pl.DataFrame, names: Sequence[str]) -> _Table:
+    def encode(cls, frame: pl.DataFrame, names: Sequence[str]) -> _Table:
         codes = [_codes(frame[name]) for name in names]
         spans = [int(column.max(initial=-1)) + 1 for column in codes]
         ordered = [np.argsort(column, kind="stable").astype(np.int32) for column in codes]
@@ -186,7 +186,7 @@ def singling_out(
     wanted = [name for name in names if together is None or name in together]
     # The columns that tell most apart come first: what they single out is never looked at again.
     tried = sorted(wanted, key=lambda name: alone[name].alike)[:COLUMNS]
-    table = _Table.of(frame, tried)
+    table = _Table.encode(frame, tried)
     scores, combinations = _count(table, tried, [alone[name] for name in tried])
     best = sorted(
         combinations,

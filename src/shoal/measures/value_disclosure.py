@@ -18,7 +18,7 @@ from shoal.base.roles import Role
 from shoal.catalog import RULES
 from shoal.measures.exposure import short
 from shoal.privacy import KAnonymity
-from shoal.privacy.base import SLACK, counted, said
+from shoal.privacy.base import SLACK, format_count, format_figure
 from shoal.privacy.closeness import gains
 from shoal.releases.opened import Opened
 
@@ -56,7 +56,7 @@ class ValueShare:
 
 
 @dataclass(frozen=True)
-class Telling:
+class ValueDisclosure:
     """What the classes tell of a sensitive column; ``values`` by ratio, the highest first.
 
     ``unit``: what was counted, ``rows`` or ``people``; ``by_rows``: rows, though one person may
@@ -70,7 +70,7 @@ class Telling:
     by_rows: bool = False
 
     @property
-    def shown(self) -> tuple[ValueShare, ...]:
+    def top_values(self) -> tuple[ValueShare, ...]:
         """The values that people are shown."""
         return self.values[:SHOWN]
 
@@ -86,8 +86,10 @@ class Telling:
             bounds += "; t and beta bound shares of known values with --missing-sensitive ignore"
         return (
             f"In one class {100 * worst.highest:.1f} %{known} have {short(worst.value)} in "
-            f"{short(self.column)}, {said(worst.ratio)} times the share in the whole table "
-            f"({100 * worst.table:.2g} %). {counted(worst.doubled, self.unit)} are in classes that "
+            f"{short(self.column)}, {format_figure(worst.ratio)} times the share in the whole "
+            "table "
+            f"({100 * worst.table:.2g} %). {format_count(worst.doubled, self.unit)} are in "
+            "classes that "
             f"at least double its share. Rules that limit this: {bounds}. k-anonymity and distinct "
             "l-diversity hardly limit it."
         )
@@ -100,10 +102,10 @@ class Telling:
                 one.value,
                 f"{100 * one.table:.3g} %",
                 f"{100 * one.highest:.3g} %",
-                said(one.ratio),
+                format_figure(one.ratio),
                 f"{one.doubled:,}",
             )
-            for one in self.shown
+            for one in self.top_values
         ]
         heads = (f"share of {self.column}", counted[0], "in a class, highest", "gain", counted[1])
         yield ResultTable(heads, rows)
@@ -123,7 +125,7 @@ class Telling:
         }
 
 
-def telling(opened: Opened, stats: GroupStats | None = None) -> dict[str, Telling]:
+def value_disclosure(opened: Opened, stats: GroupStats | None = None) -> dict[str, ValueDisclosure]:
     """Return what the classes of a generalized release tell, by sensitive column.
 
     Parameters
@@ -140,7 +142,9 @@ def telling(opened: Opened, stats: GroupStats | None = None) -> dict[str, Tellin
     assert stats is not None
     by_rows = stats.unit == "rows" and bool(opened.names(Role.PERSON))
     return {
-        name: Telling(name, stats.unit, _values(stats, hist), int(stats.gaps(name).sum()), by_rows)
+        name: ValueDisclosure(
+            name, stats.unit, _values(stats, hist), int(stats.gaps(name).sum()), by_rows
+        )
         for name, hist in stats.histograms.items()
     }
 

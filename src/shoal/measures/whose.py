@@ -18,7 +18,7 @@ _MOST = 50_000_000  # pairs of a row and a class that fits it
 
 
 @dataclass(frozen=True, eq=False)
-class Whose:
+class MatchedPeople:
     """What the original tells.
 
     Parameters
@@ -38,7 +38,7 @@ class Whose:
     count: int
 
 
-def whose(opened: Opened, source: Original) -> Whose | None:
+def match_people(opened: Opened, source: Original) -> MatchedPeople | None:
     """Match the rows of a release from which nobody was left out; None where that cannot be."""
     rows, schema = opened.frame.height, source.schema
     lacking = opened.shape.exact or rows != source.frame.height or not rows
@@ -48,8 +48,10 @@ def whose(opened: Opened, source: Original) -> Whose | None:
     columns = [column for column in schema.columns if column.role is Role.QUASI]
     both = sides(source.frame, classes.cells, columns, source.taxonomies)
     keys, which = distinct(np.stack([side.values for side in both], axis=1))
-    items = Items.of(np.stack([side.cells for side in both], axis=1), classes.sizes.astype(float))
-    index = Index.of(both, keys, items)
+    items = Items.from_codes(
+        np.stack([side.cells for side in both], axis=1), classes.sizes.astype(float)
+    )
+    index = Index.build(both, keys, items)
     key, fits, many = [], [], 0
     alike = np.bincount(which)
     for begin, end in blocks(keys.shape[0], items.size):
@@ -59,7 +61,7 @@ def whose(opened: Opened, source: Original) -> Whose | None:
             return None
         key.append(row + begin)
         fits.append(item)
-    persons = schema.whose(source.frame)
+    persons = schema.persons(source.frame)
     mine, theirs = (_values(frame, source) for frame in (source.frame, opened.frame))
     own = mine.with_columns(key=which, person=persons, row=np.arange(rows))
     joined = pl.DataFrame({"key": np.concatenate(key), "class": np.concatenate(fits)}).join(
@@ -68,7 +70,9 @@ def whose(opened: Opened, source: Original) -> Whose | None:
     released = theirs.with_columns(pl.Series("class", classes.labels), place=np.arange(rows))
     least = _fewest(joined, released, classes.sizes)
     exact = _ordered(joined, released) if joined.height == rows else None
-    return Whose(None if exact is None else persons.gather(exact), least, persons.n_unique())
+    return MatchedPeople(
+        None if exact is None else persons.gather(exact), least, persons.n_unique()
+    )
 
 
 def _values(frame: pl.DataFrame, source: Original) -> pl.DataFrame:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from shoal.base.errors import PlanError, nearest
+from shoal.base.errors import PlanError, suggest_nearest
 from shoal.base.roles import Role
 from shoal.catalog import DEFAULT_RULE
 from shoal.plan.parts import TABLES
-from shoal.plan.rule_specs import crowd, rule_flags, rule_spec, rules_asked
+from shoal.plan.rule_specs import rule_flags, rule_spec, rules_asked, smallest_class
 from shoal.plan.setting import Setting, declared, listed_names
 from shoal.privacy import flatten
 
@@ -32,7 +32,7 @@ def promise_arguments() -> list[str]:
     return [flag.replace("-", "_") for flag in rule_flags()]
 
 
-def changes(given: Mapping[str, Any]) -> Tree:
+def collect_changes(given: Mapping[str, Any]) -> Tree:
     """Return what the arguments of a call, or flags, change in a plan; None: not given.
 
     ``roles`` are all columns of a role, ``promised`` the rules that flags ask for, by the names of
@@ -74,7 +74,7 @@ def _known(settings: Iterable[str]) -> list[str]:
 def unknown_argument(function: str, name: str, known: Iterable[str]) -> TypeError:
     """Return what Python says of an argument that nobody declared, and the nearest that is."""
     said = f"{function}() got an unexpected keyword argument {name!r}."
-    return TypeError(said + nearest(name, known))
+    return TypeError(said + suggest_nearest(name, known))
 
 
 def _place(tree: Tree, key: str, tables: Mapping[str, Setting], value: Any) -> None:
@@ -92,7 +92,7 @@ def _place(tree: Tree, key: str, tables: Mapping[str, Setting], value: Any) -> N
             tree["columns"].setdefault(column, {})[key] = setting.value(own)
 
 
-def changed(own: Tree, tree: Tree, *, default_rule: bool) -> Tree:
+def apply_changes(own: Tree, tree: Tree, *, default_rule: bool) -> Tree:
     """Return a plan's plain data with changes; ``default_rule``: its rule is nobody's choice.
 
     Another method starts with its own defaults.
@@ -131,9 +131,9 @@ def _rules(rules: Sequence[Tree], promised: Sequence[Mapping[str, Any]]) -> list
 
 def _included(rule: Mapping[str, Any], rules: Iterable[Mapping[str, Any]]) -> bool:
     """Tell whether k-anonymity is part of another rule asked for with it, as of (alpha, k)."""
-    own = crowd([rule])
+    own = smallest_class([rule])
     return rule["name"] == DEFAULT_RULE and any(
-        0 < own <= crowd([other]) for other in rules if other is not rule
+        0 < own <= smallest_class([other]) for other in rules if other is not rule
     )
 
 
@@ -162,7 +162,7 @@ def _columns(own: Mapping[str, Tree], tree: Tree) -> Tree:
             raise PlanError(
                 f"The {next(iter(settings))} of column {name!r} was given, and the column has no "
                 "role. Give it one; columns with a role: "
-                f"{', '.join(map(repr, columns)) or 'none'}.{nearest(name, columns)}"
+                f"{', '.join(map(repr, columns)) or 'none'}.{suggest_nearest(name, columns)}"
             )
         columns[name] |= settings
     return columns

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from shoal.base.address import plan_fault
-from shoal.base.errors import ParameterError, listed, nearest
+from shoal.base.errors import ParameterError, format_names, suggest_nearest
 from shoal.base.params import Param, check_options
 from shoal.base.roles import Kind, Role
 from shoal.catalog import DEFAULT_METHOD, METHODS, RULES
@@ -29,7 +29,7 @@ _BOUNDS = {"gt": "above", "ge": "at least", "lt": "below", "le": "at most"}
 _SHOWN = 200  # characters of a value that is no good
 
 
-def said(fault: Any, tables: Iterable[str], source: str, text: str) -> str:
+def describe_fault(fault: Any, tables: Iterable[str], source: str, text: str) -> str:
     """Turn one pydantic fault into our sentence: where, what was got, what is allowed.
 
     ``tables``: the tables and keys that a plan has.
@@ -40,28 +40,31 @@ def said(fault: Any, tables: Iterable[str], source: str, text: str) -> str:
     key = ".".join(map(str, loc))
     if loc == ("seed",):  # it may be the secret but for one sign
         return (
-            f"{where}'seed' must be a whole number, from 0 on. What was got is not repeated here."
+            f"{where}'seed' must be a whole number, from 0 on. The given value is not repeated "
+            "here."
         )
     if fault["type"] == "extra_forbidden":
         allowed = list(TABLES[str(loc[0])].model_fields if len(loc) > 1 else tables)
         return (
             f"{where}unknown key {key!r}. Allowed here: {', '.join(allowed)}."
-            f"{nearest(str(loc[-1]), allowed)}"
+            f"{suggest_nearest(str(loc[-1]), allowed)}"
         )
     if fault["type"] == "enum":
         choices = [kind.value for kind in (Role if loc[-1] == "role" else Kind)]
         return (
             f"{where}{key!r} must be one of {', '.join(map(repr, choices))}. "
-            f"Got {shortened(fault['input'])} instead.{nearest(str(fault['input']), choices)}"
+            f"Got {shorten_value(fault['input'])} "
+            f"instead.{suggest_nearest(str(fault['input']), choices)}"
         )
     if fault["type"] == "literal_error":
         allowed = fault["ctx"]["expected"]
-        return f"{where}{key!r} must be {allowed}. Got {shortened(fault['input'])} instead."
+        return f"{where}{key!r} must be {allowed}. Got {shorten_value(fault['input'])} instead."
     if fault["type"] == "missing":
         return f"{where}{key!r} is missing."
     if loc[0] in TABLES and (limits := _limits(TABLES[str(loc[0])].model_fields.get(str(loc[-1])))):
-        return f"{where}{key!r} must be a number {limits}. Got {shortened(fault['input'])} instead."
-    return f"{where}{key!r} {_wanted(fault)}. Got {shortened(fault['input'])} instead."
+        got = shorten_value(fault["input"])
+        return f"{where}{key!r} must be a number {limits}. Got {got} instead."
+    return f"{where}{key!r} {_wanted(fault)}. Got {shorten_value(fault['input'])} instead."
 
 
 def _limits(field: Any) -> str:
@@ -86,7 +89,7 @@ def _wanted(fault: Any) -> str:
     return "is of a form that is not known here"
 
 
-def shortened(value: Any) -> str:
+def shorten_value(value: Any) -> str:
     """Write a value as it was given, the beginning of a long one."""
     text = repr(value)
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
@@ -154,7 +157,8 @@ def _domain_faults(name: str, domain: Sequence[Any]) -> list[str]:
     counts = Counter(str(value) for value in domain)
     if twice := sorted(value for value, count in counts.items() if count > 1):
         faults.append(
-            f"the domain of column {name!r} lists {listed(twice)} more than once. List each once."
+            f"the domain of column {name!r} lists {format_names(twice)} more than once. List "
+            "each once."
         )
     if any(isinstance(value, str) and not value.strip() for value in domain):
         faults.append(
@@ -186,5 +190,6 @@ def _unknown(
     names = list(known)
     return (
         f"{where_is(loc, source, text)}there is no {what} {name!r}; there "
-        f"{'are' if len(names) > 1 else 'is'} {', '.join(map(repr, names))}.{nearest(name, names)}"
+        f"{'are' if len(names) > 1 else 'is'} "
+        f"{', '.join(map(repr, names))}.{suggest_nearest(name, names)}"
     )

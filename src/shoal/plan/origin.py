@@ -28,7 +28,7 @@ def leads_out(place: Path, folder: Path) -> bool:
     return not all(path.resolve().is_relative_to(home) for path in inside)
 
 
-def mistrust(reason: str) -> PlanError:
+def refuse_untrusted(reason: str) -> PlanError:
     """Say what a plan that others may have made is not allowed, and how to allow it."""
     return PlanError(
         f"{reason}. A plan may come from somebody else, so by itself it reads only what lies in "

@@ -19,9 +19,9 @@ from shoal.base.parsing import Unreadable
 from shoal.base.roles import Role
 from shoal.catalog import DEFAULT_RULE, METHODS, RULES, AsInPaper, find_paper
 from shoal.plan import text as plan_text
-from shoal.plan.changing import changed, changes
-from shoal.plan.faults import option_faults, said
-from shoal.plan.origin import Origin, leads_out, mistrust
+from shoal.plan.changing import apply_changes, collect_changes
+from shoal.plan.faults import describe_fault, option_faults
+from shoal.plan.origin import Origin, leads_out, refuse_untrusted
 from shoal.plan.parts import (
     ColumnPart,
     DataPart,
@@ -31,7 +31,7 @@ from shoal.plan.parts import (
     ReleasePart,
     RulePart,
 )
-from shoal.plan.rule_specs import crowd
+from shoal.plan.rule_specs import smallest_class
 
 
 class Plan(Part):
@@ -159,7 +159,7 @@ class Plan(Part):
         place = origin.folder / name
         free = origin.trusted or name in origin.named
         if not free and leads_out(place, origin.folder):
-            raise mistrust(f"The plan names {name!r}, which lies outside its own folder")
+            raise refuse_untrusted(f"The plan names {name!r}, which lies outside its own folder")
         return place
 
     def relative(self, path: str | Path) -> str:
@@ -167,7 +167,7 @@ class Plan(Part):
         return Path(os.path.relpath(path, self._origin.folder)).as_posix()
 
     def changed(self, tree: Mapping[str, Any]) -> Plan:
-        """Return the plan with changes, see :func:`shoal.plan.changing.changes`: validated once.
+        """Return the plan with the changes of :func:`shoal.plan.changing.collect_changes`.
 
         Files and folders that are given as paths are written as seen from the plan's own folder,
         and may lie outside it: the caller named them.
@@ -179,7 +179,7 @@ class Plan(Part):
             for key, part in tree.items()
         }
         default_rule = "rules" not in self.model_fields_set
-        plan = self._again(changed(self.tree(), tables, default_rule=default_rule))
+        plan = self._again(apply_changes(self.tree(), tables, default_rule=default_rule))
         data = tables.get("data", {}).values()
         named = {value for value in data if isinstance(value, str)}
         plan._origin = replace(self._origin, named=self._origin.named | named)
@@ -191,7 +191,7 @@ class Plan(Part):
 
         given = arguments_of(self.final().tree(), Plan().final().tree())
         try:
-            return given if Plan().changed(changes(given)).asks_the_same(self) else None
+            return given if Plan().changed(collect_changes(given)).asks_the_same(self) else None
         except ShoalError:
             return None
 
@@ -270,7 +270,7 @@ class Plan(Part):
                         f"as in its paper it is {value}. Leave out the option, or --as-in-paper "
                         "(as_in_paper=True)."
                     )
-        agreed = crowd([part.spec for part in self.rules if part.name == DEFAULT_RULE])
+        agreed = smallest_class([part.spec for part in self.rules if part.name == DEFAULT_RULE])
         rules = []
         for part in self.rules:
             entry = RULES[part.name]
@@ -314,7 +314,9 @@ def _validated(tree: Mapping[str, Any], source: str, text: str) -> Plan:
     try:
         plan = Plan.model_validate(tree)
     except ValidationError as error:
-        faults = [hide(said(fault, Plan.model_fields, source, text)) for fault in error.errors()]
+        faults = [
+            hide(describe_fault(fault, Plan.model_fields, source, text)) for fault in error.errors()
+        ]
     faults += option_faults(tree, source, text)
     if faults or plan is None:
         raise PlanError(faults)

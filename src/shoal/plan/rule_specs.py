@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from shoal.base.errors import ParameterError, PlanError, nearest
+from shoal.base.errors import ParameterError, PlanError, suggest_nearest
 from shoal.base.params import Param, check_options
 from shoal.catalog import DEFAULT_RULE, RULES, RuleEntry, find_rule
 from shoal.plan.setting import listed_names
@@ -175,7 +175,7 @@ def _build(spec: Mapping[str, Any], sensitive: Sequence[str], own: Collection[st
             raise ParameterError(
                 f"The rule {entry.name!r} names the column {name!r}, which is not declared "
                 f"sensitive; sensitive columns: {', '.join(map(repr, sensitive)) or 'none'}."
-                f"{nearest(name, sensitive)}"
+                f"{suggest_nearest(name, sensitive)}"
             )
     options = check_options(numbers, entry.params, entry.name)
     make = entry.load()
@@ -208,7 +208,7 @@ def rule_spec(rule: Rule) -> dict[str, Any] | None:
     return {"name": rule.name, **column, **{k: v for k, v in numbers.items() if v is not None}}
 
 
-def crowd(specs: Iterable[Mapping[str, Any]]) -> int:
+def smallest_class(specs: Iterable[Mapping[str, Any]]) -> int:
     """Return how many rows must look alike under some rules, 0 when none of them says."""
     asked = [spec.get(RULES[spec["name"]].crowd or "") for spec in specs]
     return max((int(rows) for rows in asked if rows is not None), default=0)

@@ -11,7 +11,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from shoal.base.column_names import check_unicode
-from shoal.base.errors import ParameterError, listed
+from shoal.base.errors import ParameterError, format_names
 from shoal.base.roles import Role
 
 
@@ -151,7 +151,8 @@ def same_groups(texts: Sequence[str] | str) -> list[str]:
     known = [value.strip() for group in groups for value in group.partition("=")[2].split(",")]
     if twice := sorted({v for v in known if known.count(v) > 1 or v in set(names.values())}):
         raise ParameterError(
-            f"same names {listed(twice)} in two places. A value counts as one other value: name it "
+            f"same names {format_names(twice)} in two places. A value counts as one other "
+            "value: name it "
             "once, behind the value that it counts as."
         )
     return groups

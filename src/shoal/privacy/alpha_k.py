@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from shoal.base.errors import ParameterError, listed, nearest
+from shoal.base.errors import ParameterError, format_names, suggest_nearest
 from shoal.base.params import Param
 from shoal.base.partition import GroupStats, Histogram
 from shoal.privacy.base import (
@@ -20,8 +20,8 @@ from shoal.privacy.base import (
     KnownValues,
     Limit,
     all_missing,
-    counted,
-    plain,
+    format_count,
+    format_number,
 )
 
 
@@ -145,7 +145,7 @@ class AlphaK(KnownValues):
             return None
         return (
             f"(alpha, k)-anonymity with k={self.k} cannot be met: the table has only "
-            f"{counted(many, unit)}; the largest k possible is {many}."
+            f"{format_count(many, unit)}; the largest k possible is {many}."
         )
 
     def _absent(self, hist: Histogram, value: str) -> str | None:
@@ -153,7 +153,7 @@ class AlphaK(KnownValues):
             return None
         return (
             f"The value {value!r} to protect does not occur in column {self.column!r}; "
-            f"it has {listed(hist.names, 5)}.{nearest(value, hist.names)}"
+            f"it has {format_names(hist.names, 5)}.{suggest_nearest(value, hist.names)}"
         )
 
     def _too_frequent(self, hist: Histogram) -> str | None:
@@ -163,7 +163,7 @@ class AlphaK(KnownValues):
         return (
             f"(alpha, k)-anonymity with alpha={self.alpha:g} cannot be met in column "
             f"{self.column!r}: {value!r} has a share of {share:.2%} of the whole table; "
-            f"the smallest alpha possible is {plain(_up(share), 4)}."
+            f"the smallest alpha possible is {format_number(_up(share), 4)}."
         )
 
     def _top(self, hist: Histogram) -> tuple[str, float]:

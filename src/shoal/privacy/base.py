@@ -260,37 +260,38 @@ def weakest(reached: Iterable[tuple[Rule, Mapping[str, Any]]]) -> dict[str, Any]
     ways: dict[str, Safer] = {}
     for rule, figures in reached:
         for figure, value in figures.items():
-            way = safer(rule, figure)
+            way = safer_direction(rule, figure)
             name = figure if ways.get(figure, way) == way else f"{rule.name} {figure}"
             ways.setdefault(name, way)
-            merged[name] = worse(way, merged[name], value) if name in merged else value
+            merged[name] = least_safe(way, merged[name], value) if name in merged else value
     return merged
 
 
-def worse(way: Safer, *values: Any) -> Any:
+def least_safe(way: Safer, *values: Any) -> Any:
     """Return the least safe of some values."""
     return min(values) if way == "more" else max(values)
 
 
-def safer(rule: Rule, figure: str) -> Safer:
+def safer_direction(rule: Rule, figure: str) -> Safer:
     """Return whether more or less of a figure is safer: as of the parameter it is a value of."""
     of = rule.figures.get(figure)
     way = next((param.safer for param in rule.params if param.name == of), None)
     if way is None:
         raise ParameterError(
             f"The rule {rule.name!r} does not say whether more or less of {figure!r} is safer, so "
-            "the weakest class cannot be told. Name the parameter of this figure in its 'figures', "
+            "the weakest class cannot be determined. Name the parameter of this figure in its "
+            "'figures', "
             "and let that Param say safer='more' or safer='less'."
         )
     return way
 
 
-def reached(figures: Mapping[str, Any]) -> str:
+def format_figures(figures: Mapping[str, Any]) -> str:
     """Say figures to people: ``k = 10, beta = 2.998``."""
-    return ", ".join(f"{name} = {said(value)}" for name, value in figures.items())
+    return ", ".join(f"{name} = {format_figure(value)}" for name, value in figures.items())
 
 
-def said(value: float | None) -> str:
+def format_figure(value: float | None) -> str:
     """Say a figure in four digits; ``none`` when no value of the parameter would do."""
     if value is None or math.isinf(value):
         return "none"
@@ -298,13 +299,13 @@ def said(value: float | None) -> str:
     return f"{value:,.0f}" if exact else f"{value:.4g}"
 
 
-def counted(many: int, unit: str) -> str:
+def format_count(many: int, unit: str) -> str:
     """Say how many rows or people there are."""
     one = {"rows": "row", "people": "person"}[unit]
     return f"{many} {one if many == 1 else unit}"
 
 
-def promised(rule: Rule, unit: str) -> str:
+def describe_rule(rule: Rule, unit: str) -> str:
     """Return a rule's promise in words; where people are counted it says so."""
     text = rule.describe()
     if unit == "rows":
@@ -335,6 +336,6 @@ def in_the_way(hist: Histogram) -> str:
     return f"limited by {value!r}, {share:.1%} of the known values"
 
 
-def plain(value: float, digits: int) -> str:
+def format_number(value: float, digits: int) -> str:
     """Write a number with at most so many decimals, without zeros at the end."""
     return f"{value:.{digits}f}".rstrip("0").rstrip(".")

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from shoal.base.params import Param
 from shoal.base.partition import GroupStats
-from shoal.privacy.base import Bools, KnownValues, Limit, counted
+from shoal.privacy.base import Bools, KnownValues, Limit, format_count
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class KAnonymity(KnownValues):
         nearest = f"the largest k possible is {rows}" if rows >= 2 else "no k is possible"
         return (
             f"k-anonymity with k={self.k} cannot be met: the table has only "
-            f"{counted(rows, whole.unit)}; {nearest}."
+            f"{format_count(rows, whole.unit)}; {nearest}."
         )
 
     def limits(self, whole: GroupStats) -> tuple[Limit, ...]:

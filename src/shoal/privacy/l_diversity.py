@@ -26,9 +26,9 @@ from shoal.privacy.base import (
     KnownValues,
     Limit,
     all_missing,
+    format_number,
     in_the_way,
     largest,
-    plain,
 )
 
 _MEANING = "least diversity of the sensitive values in a class"
@@ -141,9 +141,9 @@ class EntropyLDiversity(KnownValues):
         (limit,) = self.limits(whole)
         return (
             f"Entropy l-diversity with l={self.l:g} cannot be met in column {self.column!r}: the "
-            f"whole table is only as mixed as {plain(reached, 4)} equally frequent values "
+            f"whole table is only as mixed as {format_number(reached, 4)} equally frequent values "
             f"({value!r} alone has a share of {share:.2%}); the largest l possible is "
-            f"{plain(limit.value, 2)}."
+            f"{format_number(limit.value, 2)}."
         )
 
     def limits(self, whole: GroupStats) -> tuple[Limit, ...]:
@@ -227,9 +227,10 @@ class RecursiveLDiversity(KnownValues):
         (limit,) = self.limits(whole)
         return (
             f"Recursive l-diversity with c={self.c:g}, l={self.l} cannot be met in column "
-            f"{self.column!r}: {value!r} has a share of {share:.2%}, {plain(top[0] / tail[0], 4)} "
+            f"{self.column!r}: {value!r} has a share of {share:.2%}, "
+            f"{format_number(top[0] / tail[0], 4)} "
             f"times that of the values from rank {self.l} on; with l={self.l} the smallest c "
-            f"possible is {plain(limit.value, 4)}."
+            f"possible is {format_number(limit.value, 4)}."
         )
 
     def limits(self, whole: GroupStats) -> tuple[Limit, ...]:

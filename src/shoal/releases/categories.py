@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from shoal.base.errors import ParameterError, SchemaError, listed, nearest
+from shoal.base.errors import ParameterError, SchemaError, format_names, suggest_nearest
 from shoal.base.partition import Bools, Ints
 from shoal.releases.base import By
 from shoal.tables.cells import as_text, find, natural, typed
@@ -26,7 +26,7 @@ class Coded:
     codes: Ints
 
     @classmethod
-    def of(cls, column: pl.Series) -> Coded:
+    def encode(cls, column: pl.Series) -> Coded:
         """Take a column that is published as it was."""
         if isinstance(column.dtype, pl.Categorical):
             column = column.cast(pl.String)
@@ -67,7 +67,7 @@ def sort(name: str, values: pl.Series, by: By, *, gaps: bool) -> Sorted:
         if by.value not in texts:
             raise ParameterError(
                 f"No row of the release has the value {by.value!r} in column {name!r}; it has "
-                f"{listed(texts)}.{nearest(by.value, texts)}"
+                f"{format_names(texts)}.{suggest_nearest(by.value, texts)}"
             )
         category = np.where(np.array([*(text == by.value for text in texts), False]), 0, -1)
         return Sorted((by.value,), category.astype(np.int64))
@@ -86,7 +86,7 @@ def _intervals(name: str, values: pl.Series, width: float) -> tuple[list[str], I
     if not numbers.dtype.is_numeric():
         raise ParameterError(
             f"Column {name!r} cannot be cut into intervals of {width:g}: it holds "
-            f"{listed(as_text(values), 3)}, not numbers. Ask for {name} without a width."
+            f"{format_names(as_text(values), 3)}, not numbers. Ask for {name} without a width."
         )
     bins = np.floor(numbers.cast(pl.Float64).to_numpy() / width).astype(np.int64)
     different, category = np.unique(bins, return_inverse=True)
@@ -133,6 +133,7 @@ def read_by(text: str, columns: Sequence[str]) -> By:
         return By(name, width=number)
     wanted = text.partition("=")[0].rpartition(":")[0] or text.partition("=")[0]
     raise SchemaError(
-        f"The release has no column {wanted!r} to split by.{nearest(wanted, columns)} It has: "
-        f"{listed(columns)}."
+        f"The release has no column {wanted!r} to split by.{suggest_nearest(wanted, columns)} "
+        "It has: "
+        f"{format_names(columns)}."
     )

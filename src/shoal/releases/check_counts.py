@@ -18,7 +18,7 @@ from shoal.base.errors import ShoalError
 from shoal.base.partition import GroupStats, Histogram, Ints
 from shoal.privacy.base import Rule, weakest
 from shoal.releases.published import count_values, read
-from shoal.releases.verdict import Verdict, assemble, broken, result_of
+from shoal.releases.verdict import Verdict, describe_broken, make_verdict, result_of
 from shoal.tables.cells import as_text, blank, find, natural
 from shoal.tables.domain import STAR
 from shoal.tables.schema import Schema
@@ -127,5 +127,5 @@ def unite(parts: Sequence[Findings], rules: Sequence[Rule], faults: Sequence[str
         failing = sum(findings.failing[place] for findings in parts)
         reached = weakest((rule, findings.achieved[place]) for findings in parts)
         results.append(result_of(rule, rule.describe(), failing, classes, reached))
-    told = [broken(result, classes) for result in results if result.failing]
-    return assemble(rules, results, [*told, *faults], rows, classes)
+    told = [describe_broken(result, classes) for result in results if result.failing]
+    return make_verdict(rules, results, [*told, *faults], rows, classes)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 import polars as pl
 
-from shoal.base.errors import listed
+from shoal.base.errors import format_names
 from shoal.base.partition import Ints
 from shoal.releases.published import Published
 from shoal.tables.cells import blank, own_text, typed
@@ -33,12 +33,12 @@ def false_rows(published: Published, table: pl.DataFrame | None) -> tuple[Ints, 
     wanted = [*published.columns, COUNTERFEITS]
     if lacking := [name for name in wanted if name not in table.columns]:
         return none, [
-            f"The table of counterfeits has no column {listed(lacking)}; it has: "
-            f"{listed(table.columns)}."
+            f"The table of counterfeits has no column {format_names(lacking)}; it has: "
+            f"{format_names(table.columns)}."
         ]
     counts = table[COUNTERFEITS]
     if not counts.dtype.is_integer() or counts.null_count() or (counts < 1).any():
-        return none, ["The table of counterfeits has a count that is no whole number above 0."]
+        return none, ["The table of counterfeits has a count that is not a whole number above 0."]
     alike = [_alike(table[name], published.cells[name].dtype) for name in published.columns]
     names = _named(pl.DataFrame(alike), published.columns)
     own = pl.DataFrame({"class": class_names(published), "rows": published.sizes})
@@ -52,7 +52,7 @@ def false_rows(published: Published, table: pl.DataFrame | None) -> tuple[Ints, 
         faults.append(f"The table of counterfeits names {strange:,} classes that are not released.")
     # A class of counterfeits alone would tell that they are: no honest release has one.
     if empty := int((false >= published.sizes).sum()):
-        faults.append(f"{empty:,} classes are told to hold nothing but counterfeits.")
+        faults.append(f"{empty:,} classes are said to hold only counterfeits.")
     return (none if faults else false), faults
 
 

@@ -11,7 +11,7 @@ import polars as pl
 
 from shoal.tables.cells import as_text
 from shoal.tables.domain import STAR, Taxonomy
-from shoal.tables.spans import spans
+from shoal.tables.spans import label_spans
 
 ENDS = ("_lo", "_hi")
 MIDDLE = "_mid"
@@ -66,7 +66,7 @@ def cell_texts(
         .then(pl.lit(STAR))
         .otherwise(pl.format(between, low, high))
     ).to_series()
-    reach = None if taxonomy is None else spans(taxonomy)
+    reach = None if taxonomy is None else label_spans(taxonomy)
     if reach is None or taxonomy is None:
         return texts
     nodes = pl.DataFrame({"lo": reach[0], "hi": reach[1], "label": taxonomy.labels})

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from shoal.base.errors import InputError, ParameterError, SchemaError, listed, warn
+from shoal.base.errors import InputError, ParameterError, SchemaError, format_names, warn
 from shoal.base.roles import Kind
 from shoal.releases import notation
 from shoal.releases.opened import Opened
@@ -40,7 +40,7 @@ _FORMS = (
 """Intervals in the wild; ``( ] >`` and ``) [ <`` leave their end out."""
 
 
-def beside(opened: Opened, original: pl.DataFrame) -> Opened:
+def interpret_with_original(opened: Opened, original: pl.DataFrame) -> Opened:
     """Return a release with the cells of other tools in our notation, and say what they mean."""
     if opened.shape.exact:
         return opened
@@ -61,7 +61,7 @@ def beside(opened: Opened, original: pl.DataFrame) -> Opened:
     return replace(opened, spellings=spellings)
 
 
-def declared(opened: Opened, notations: Mapping[str, str]) -> Opened:
+def interpret_as_declared(opened: Opened, notations: Mapping[str, str]) -> Opened:
     """Return a release whose cells are written as somebody says, by column."""
     spellings = dict(opened.spellings)
     for name, pattern in notations.items():
@@ -87,7 +87,7 @@ def _by_pattern(cells: pl.Series, pattern: str) -> dict[str, str]:
     if not compiled.groupindex or not matches:
         raise ParameterError(
             f"The notation {pattern!r} of column {cells.name!r} fits none of its cells, such as "
-            f"{listed(texts, 3)}. Write LO and HI where the ends of an interval stand, as in "
+            f"{format_names(texts, 3)}. Write LO and HI where the ends of an interval stand, as in "
             f"'LO to HI', or {EXACT!r} for cells that are values as they are."
         )
     left = "(" if re.search(r"[(\]]\s*LO", pattern) else "["
@@ -117,7 +117,7 @@ def _say(name: str, ours: Mapping[str, str], lost: Sequence[str]) -> None:
     if lost:
         warn(
             f"Column {name!r}: {len(lost):,} different cells are in no notation that is known, "
-            f"such as {listed(lost, 3)}. Say how they are written with --notation "
+            f"such as {format_names(lost, 3)}. Say how they are written with --notation "
             f"'{name}=LO to HI', LO and HI standing for the ends.",
         )
 

@@ -38,7 +38,7 @@ def _pseudonym_faults(opened: Opened, persons: pl.Series, source: Original | Non
     faults = []
     if not texts.str.contains(_FORM).all():
         faults.append(f"Column {name!r} holds other texts than pseudonyms of 32 digits.")
-    if source is not None and texts.is_in(source.schema.whose(source.frame).implode()).any():
+    if source is not None and texts.is_in(source.schema.persons(source.frame).implode()).any():
         faults.append(f"Column {name!r} holds persons of the original, not pseudonyms.")
     pairs = pl.DataFrame({"person": persons, "pseudonym": texts}).unique()
     if not pairs.height == pairs["person"].n_unique() == pairs["pseudonym"].n_unique():

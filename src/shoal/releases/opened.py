@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from shoal.base.errors import InputError, SchemaError, listed, nearest
+from shoal.base.errors import InputError, SchemaError, format_names, suggest_nearest
 from shoal.base.partition import Ints
 from shoal.base.roles import Role
 from shoal.catalog import GENERALIZED, SHAPES, Shape
@@ -70,7 +70,7 @@ class Opened:
     digest: str = ""
 
     @classmethod
-    def of(
+    def from_tables(
         cls,
         tables: Mapping[str, pl.DataFrame],
         columns: Sequence[Column],
@@ -83,7 +83,7 @@ class Opened:
         """Open published tables; what they tell of themselves joins what is declared."""
         declared = [column.name for column in columns]
         sensitive = [column.name for column in columns if column.role is Role.SENSITIVE]
-        shape = recognise(tables, sensitive)
+        shape = detect_shape(tables, sensitive)
         told = [name for name in shape.view.hidden(tables) if name not in declared]
         return cls(
             tables,
@@ -124,7 +124,7 @@ class Opened:
     def persons(self) -> pl.Series | None:
         """Whose row each row is, where the release says so by a pseudonym."""
         name = next((name for name in self.names(Role.PERSON) if self.has(name)), None)
-        return None if name is None else self.column(name).whose(self.frame[name])
+        return None if name is None else self.column(name).persons(self.frame[name])
 
     @property
     def pseudonym(self) -> str | None:
@@ -174,26 +174,27 @@ class Opened:
         others = [replace(c, role=Role.KEEP) if c.role is Role.QUASI else c for c in rest]
         return replace(self, columns=(*asked, *others), people=None)
 
-    def beside(self, sides: Mapping[str, Sides]) -> Opened:
+    def with_sides(self, sides: Mapping[str, Sides]) -> Opened:
         """Return the same release with its cells understood beside the original."""
         return replace(self, sides=sides)
 
-    def only(self, rows: Ints) -> Opened:
+    def take_rows(self, rows: Ints) -> Opened:
         """Return some rows of the release."""
         return replace(self, tables={**self.tables, "release": self.frame[rows]}, people=None)
 
-    def about(self, of: str) -> Opened:
+    def with_sensitive(self, of: str) -> Opened:
         """Return the same release with the column declared sensitive that is asked about.
 
         Without quasi-identifiers every column counts as one that may be.
         """
-        shape = recognise(self.tables, [of, *self.sensitive])
+        shape = detect_shape(self.tables, [of, *self.sensitive])
         rest = shape.view.candidates(self.tables, of)
         quasi = [name for name in self.quasi if name != of] or rest
         if unknown := [name for name in quasi if name not in rest]:
             raise SchemaError(
-                f"The release has no quasi-identifier {unknown[0]!r}.{nearest(unknown[0], rest)} "
-                f"It has: {listed(rest)}."
+                "The release has no quasi-identifier "
+                f"{unknown[0]!r}.{suggest_nearest(unknown[0], rest)} "
+                f"It has: {format_names(rest)}."
             )
         own = {column.name: column for column in self.columns}
         asked = own.get(of, Column(of, Role.SENSITIVE))
@@ -251,7 +252,7 @@ class Opened:
         }
 
 
-def uncounted(person: str, *, compared: bool = False) -> str:
+def people_not_counted(person: str, *, compared: bool = False) -> str:
     """Say that people could not be counted in a release; ``compared``: nor by its original."""
     tried = ", and rows of the original fit several classes, or were left out" if compared else ""
     return (
@@ -260,7 +261,7 @@ def uncounted(person: str, *, compared: bool = False) -> str:
     )
 
 
-def recognise(tables: Mapping[str, pl.DataFrame], sensitive: Sequence[str]) -> Shape:
+def detect_shape(tables: Mapping[str, pl.DataFrame], sensitive: Sequence[str]) -> Shape:
     """Tell the shape of a release from its own marks and the columns declared sensitive.
 
     Lists in a column that nobody declared sensitive are no mark: they could stand in any table.

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from shoal.base.partition import Floats, Ints, ragged
+from shoal.base.partition import Floats, Ints, ragged_positions
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +27,7 @@ class Posterior:
     mass: Floats
 
     @classmethod
-    def of(
+    def from_rows(
         cls,
         labels: Ints,
         rows: npt.NDArray[np.integer],
@@ -53,7 +53,7 @@ class Posterior:
         """Return the probabilities of some rows, ``[rows, values]``."""
         wanted = self.labels[np.asarray(rows, np.int64)]
         counts = (self.starts[1:] - self.starts[:-1])[wanted]
-        positions = ragged(self.starts[:-1][wanted], counts)
+        positions = ragged_positions(self.starts[:-1][wanted], counts)
         full = np.zeros((wanted.size, self.size))
         full[np.repeat(np.arange(wanted.size), counts), self.values[positions]] = self.share[
             positions

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from shoal.base.errors import SchemaError, listed, nearest
+from shoal.base.errors import SchemaError, format_names, suggest_nearest
 from shoal.base.partition import Histogram, Ints
 from shoal.releases.ends import ENDS, ends_of
 from shoal.tables.cells import as_text, blank
@@ -128,7 +128,7 @@ def published_columns(frame: pl.DataFrame, quasi: Sequence[str]) -> tuple[str, .
     if not quasi:
         raise SchemaError(
             "Checking a release needs at least one quasi-identifier, got none: name the columns by "
-            f"which a person could be recognised. The release has: {listed(frame.columns)}."
+            f"which a person could be recognised. The release has: {format_names(frame.columns)}."
         )
     held: list[str] = []
     faults: list[str] = []
@@ -140,7 +140,8 @@ def published_columns(frame: pl.DataFrame, quasi: Sequence[str]) -> tuple[str, .
         if not whole and not ends:
             faults.append(
                 f"The release has no quasi-identifier {name!r}, nor the pair {pair[0]!r} and "
-                f"{pair[1]!r}.{nearest(name, frame.columns)} It has: {listed(frame.columns)}."
+                f"{pair[1]!r}.{suggest_nearest(name, frame.columns)} It has: "
+                f"{format_names(frame.columns)}."
             )
     if faults:
         raise SchemaError(list(dict.fromkeys(faults)))

@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from shoal.base.errors import SchemaError
-from shoal.base.partition import Bools, Floats, Ints, ragged
+from shoal.base.partition import Bools, Floats, Ints, ragged_positions
 from shoal.base.roles import Kind
 from shoal.releases import notation
 from shoal.tables.cells import as_text, blank, find, typed, zoned
@@ -79,7 +79,7 @@ class Sides:
             row_of = np.full(self.span, -1)
             row_of[values[values >= 0]] = np.flatnonzero(values >= 0)
             counts = np.diff(self.starts)[cells]
-            rows = row_of[self.members[ragged(self.starts[cells], counts)]]
+            rows = row_of[self.members[ragged_positions(self.starts[cells], counts)]]
             columns = np.repeat(np.arange(cells.size), counts)
             inside[rows[rows >= 0], columns[rows >= 0]] = True
         return np.asarray(inside)

@@ -21,12 +21,12 @@ from shoal.releases.counterfeits import COUNTERFEITS
 from shoal.releases.ends import ENDS, all_ends
 from shoal.releases.opened import Opened
 from shoal.tables.files import read_file, second_path
-from shoal.tables.find_hierarchies import Hierarchies, gather, is_path
+from shoal.tables.find_hierarchies import Hierarchies, find_hierarchies, is_path
 from shoal.tables.native import from_native
 from shoal.tables.open_table import load_released
 from shoal.tables.schema import Column
 from shoal.tables.set_cells import read_sets
-from shoal.tables.source import Source, beside, place
+from shoal.tables.source import Source, parse_place, side_table
 
 NOTHING_SAID = DataPart()
 SIDES = ("st", DOMAIN, COUNTERFEITS)
@@ -57,9 +57,9 @@ def open_published(
     tables = {"release": frame, **side_tables(released, frame, st, how)}
     full = declared(frame.columns)
     typed = [name.removesuffix(ENDS[0]) for name in frame.columns if name.endswith(ENDS[0])]
-    taxonomies = gather(full, [*frame.columns, *full.columns, *typed], hierarchies)
+    taxonomies = find_hierarchies(full, [*frame.columns, *full.columns, *typed], hierarchies)
     columns = declared_columns(full, frame)
-    opened = Opened.of(tables, columns, taxonomies, plan=full, complete=complete)
+    opened = Opened.from_tables(tables, columns, taxonomies, plan=full, complete=complete)
     return replace(opened, digest=digest)
 
 
@@ -90,11 +90,11 @@ def side_tables(
     were drawn, and the counterfeits of its classes, if they stand next to it.
     """
     if sides is not None:
-        return {"st": _read(place(sides), how) if is_path(sides) else from_native(sides)}
+        return {"st": _read(parse_place(sides), how) if is_path(sides) else from_native(sides)}
     if not is_path(released):
         return {}
     names = SIDES if GROUP in published.columns else SIDES[1:]
-    tables = ((name, _beside(place(released), name, published, how)) for name in names)
+    tables = ((name, _beside(parse_place(released), name, published, how)) for name in names)
     return {name: table for name, table in tables if table is not None}
 
 
@@ -130,7 +130,7 @@ def _beside(
     require("databases")
     from shoal.ext.databases.reading import exists, read_source
 
-    other = beside(where, name)
+    other = side_table(where, name)
     return read_source(other) if exists(other) else None
 
 

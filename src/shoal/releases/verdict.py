@@ -12,9 +12,9 @@ from shoal.base.errors import ParameterError
 from shoal.base.partition import Bools, GroupStats, Ints
 from shoal.base.results import Caution, Piece, Result, ResultTable, percent
 from shoal.base.roles import Role
-from shoal.base.to_json import plain
+from shoal.base.to_json import to_plain_data
 from shoal.catalog import RULES
-from shoal.privacy.base import Rule, flatten, promised, reached, said, weakest
+from shoal.privacy.base import Rule, describe_rule, flatten, format_figure, format_figures, weakest
 
 DELTA = "delta"
 """The figure of delta-disclosure."""
@@ -114,7 +114,7 @@ class Verdict(Result):
         why = "reason" if self.unknown else "fault"
         why = f" ({many} {why}{'s' if many > 1 else ''})" if many else ""
         told = f"{self.state}{why}; {self.rows:,} rows, {self.classes:,} classes"
-        return f"Verdict({told}; reached: {reached(self.achieved)})"
+        return f"Verdict({told}; reached: {format_figures(self.achieved)})"
 
     def pieces(self, *, detailed: bool = False) -> Iterator[Piece]:
         """Yield what was found, the worst classes first; ``detailed``: also all deduced values."""
@@ -123,7 +123,7 @@ class Verdict(Result):
         rows = "rows  " if "uncounted" in self.models else "holds "
         for result in self.rules:
             mark = rows if result.holds else "BROKEN"
-            yield f"{mark}   {result.promise}; reached: {reached(result.achieved)}"
+            yield f"{mark}   {result.promise}; reached: {format_figures(result.achieved)}"
         yield from _models(self.models)
         if exposed := self.models.get("exposure"):
             yield Caution(exposed["sentence"]) if exposed["warning"] else exposed["sentence"]
@@ -194,14 +194,14 @@ class Verdict(Result):
             "faults": list(self.faults),
             "worst": [asdict(group) for group in self.worst],
         }
-        told: dict[str, Any] = plain({**self.models, "verdict": verdict})
+        told: dict[str, Any] = to_plain_data({**self.models, "verdict": verdict})
         return told
 
 
 def _models(models: Mapping[str, Any]) -> Iterator[Piece]:
     """Yield what every privacy model says of the sensitive columns."""
     for name, figures in models.get("reached", {}).items():
-        yield f"The values published instead of {name!r} reach: {reached(figures)}"
+        yield f"The values published instead of {name!r} reach: {format_figures(figures)}"
     for name, figures in models.get("posterior", {}).items():
         worst, mean = figures["worst_posterior"], figures["mean_posterior"]
         yield (
@@ -220,7 +220,7 @@ def model_table(models: Mapping[str, Any]) -> ResultTable | None:
     columns, heads = models.get("columns", {}), figures_shown()
     if not columns:
         return None
-    rows = [(name, *(said(own[key]) for key in heads)) for name, own in columns.items()]
+    rows = [(name, *(format_figure(own[key]) for key in heads)) for name, own in columns.items()]
     return ResultTable(("sensitive", *heads.values()), rows)
 
 
@@ -249,7 +249,7 @@ def figures_shown() -> dict[str, str]:
     return {name: name.replace("_", " ") for name in [*names, DELTA]}
 
 
-def required(rules: Sequence[Rule]) -> tuple[Rule, ...]:
+def single_rules(rules: Sequence[Rule]) -> tuple[Rule, ...]:
     """Return the rules one by one; without any there is nothing to check."""
     if wanted := flatten(rules):
         return wanted
@@ -259,14 +259,14 @@ def required(rules: Sequence[Rule]) -> tuple[Rule, ...]:
     )
 
 
-def ask(rule: Rule, counted: Sequence[tuple[Ints, GroupStats]]) -> tuple[Bools, RuleResult]:
+def ask_rule(rule: Rule, counted: Sequence[tuple[Ints, GroupStats]]) -> tuple[Bools, RuleResult]:
     """Ask a rule about classes, given by their numbers, stratum by stratum if there are several."""
     passes = np.ones(sum(classes.size for classes, _ in counted), np.bool_)
     for classes, stats in counted:
         passes[classes] = rule.holds(stats)
     failing = int((~passes).sum())
     inside = " inside each stratum" if len(counted) > 1 else ""
-    promise = promised(rule, counted[0][1].unit) + inside
+    promise = describe_rule(rule, counted[0][1].unit) + inside
     achieved = weakest((rule, rule.achieved(stats)) for _, stats in counted)
     return passes, result_of(rule, promise, failing, passes.size, achieved)
 
@@ -278,7 +278,7 @@ def result_of(
     return RuleResult(rule.name, promise, not failing and classes > 0, failing, achieved)
 
 
-def broken(result: RuleResult, classes: int, what: str = "classes") -> str:
+def describe_broken(result: RuleResult, classes: int, what: str = "classes") -> str:
     """Say how many classes break a promise."""
     return f"{result.failing:,} of {classes:,} {what} break the promise that {result.promise}."
 
@@ -289,7 +289,7 @@ def achieved_by(rules: Sequence[Rule], results: Sequence[RuleResult]) -> dict[st
     return weakest((rule, result.achieved) for rule, result in pairs)
 
 
-def assemble(
+def make_verdict(
     rules: Sequence[Rule],
     results: Sequence[RuleResult],
     faults: Sequence[str],

@@ -20,7 +20,7 @@ from shoal.measures.risks.results import Attacks
 from shoal.plan.plan import Plan
 from shoal.releases.verdict import Verdict
 from shoal.report.words import role_words
-from shoal.show.charts.words import say
+from shoal.show.charts.words import format_number
 from shoal.show.figures.plots import Plots
 from shoal.show.figures.subject import Subject
 from shoal.tables.cells import as_text
@@ -136,7 +136,8 @@ def _residual(highest: float, verdict: Verdict) -> str:
     kept = "The promise holds." if verdict.holds else verdict.headline
     return (
         f"{kept} Somebody who knows every quasi-identifier of a person, and that the person is in "
-        f"the table, picks the right row with a probability of at most {say(highest, 'share')}. "
+        "the table, picks the right row with a probability of at most "
+        f"{format_number(highest, 'share')}. "
         "Not covered: somebody who knows more than these columns, other releases of the same "
         "people, and what a class tells of all its members."
     )
@@ -148,14 +149,16 @@ def _questions(
     """Answer the three questions of opinion 05/2014 by what measures each."""
     certain = read_off(subject.opened)
     whose = "row" if verdict.people is None else "person"
-    singled = f"Highest risk of a {whose}: {say(highest, 'share')}. "
+    singled = f"Highest risk of a {whose}: {format_number(highest, 'share')}. "
     singled += certain.describe() if certain is not None else "No cell is generalized."
     answers: dict[str, list[str]] = {}
     for one in attacks.results if attacks is not None else ():
         column = f" ({one.column})" if one.column else ""
         answers.setdefault(one.name, []).append(
-            f"{one.name}{column}: {say(one.success, 'share')} of {one.attempts:,} tried, a guess "
-            f"{say(one.baseline, 'share')}, the control {say(one.control, 'share')}"
+            f"{one.name}{column}: {format_number(one.success, 'share')} of {one.attempts:,} "
+            "tried, a guess "
+            f"{format_number(one.baseline, 'share')}, the control "
+            f"{format_number(one.control, 'share')}"
         )
     untried = "Not measured: the attack needs the original (--original, or a report of the run)."
     learnt = [text for name, texts in answers.items() if name != "linkage" for text in texts]
@@ -165,7 +168,7 @@ def _questions(
         {
             "name": "Singling out",
             "asks": "Can the record of a person be isolated?",
-            "by": "sizes of classes, and what can be read off",
+            "by": "sizes of classes, and what can be deduced",
             "found": singled,
         },
         {

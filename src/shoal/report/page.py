@@ -16,9 +16,9 @@ from shoal.report.evidence import evidence
 from shoal.report.pages import check_audience, render
 from shoal.report.parts import Tile, losses_shown, promises
 from shoal.report.release import sections, try_attacks
-from shoal.show.charts.words import say
+from shoal.show.charts.words import format_number
 from shoal.show.figures.subject import Subject
-from shoal.tables.open_table import resolve
+from shoal.tables.open_table import resolve_schema
 from shoal.verbs.run import Run
 
 
@@ -99,7 +99,7 @@ def _audited(subject: Subject) -> Subject:
                 f"The original has no quasi-identifier {lost[0]!r}, so it cannot be compared with "
                 "the release. Give the table that the release was made from."
             )
-        _, schema = resolve(original, opened.plan, opened.taxonomies)
+        _, schema = resolve_schema(original, opened.plan, opened.taxonomies)
         shown = {column.name: column for column in schema.columns}
         columns = [shown.get(column.name, column) for column in columns]
     return replace(subject, opened=replace(opened, columns=tuple(columns)))
@@ -108,7 +108,9 @@ def _audited(subject: Subject) -> Subject:
 def _of_run(run: Run, subject: Subject, origin: Provenance, public: bool) -> dict[str, Any]:
     """Return what only the report of a run tells."""
     where = "published cells alone" if public else "published cells, and against the original"
-    lost = [Tile("information lost", say(run.loss.rate, "share"), "of the quasi-identifiers")]
+    lost = [
+        Tile("information lost", format_number(run.loss.rate, "share"), "of the quasi-identifiers")
+    ]
     proof = [] if run.proof is None else [("how near to the best", run.proof.describe())]
     return {
         "kicker": "Anonymization report",
@@ -131,7 +133,7 @@ def _of_audit(verdict: Verdict, origin: Provenance, compared: bool, public: bool
     both = compared and not public
     faults = list(verdict.faults)
     if compared and public:
-        faults = [] if verdict.holds else ["Details of the faults are told to the steward only."]
+        faults = [] if verdict.holds else ["Only the steward sees the details of the faults."]
     facts = (("file", origin.source), ("SHA-256 of the file", origin.digest))
     told = [] if public else [(name, value) for name, value in facts if value]
     return {
@@ -195,8 +197,8 @@ def _repeat(run: Run, origin: Provenance, public: bool) -> dict[str, Any]:
     if origin.digest:
         facts.append(("SHA-256 of the input", origin.digest))
     story = (
-        "A seed was used. It is not told here, because it would tell the order of the rows; with "
-        "it the run gives the same bytes again."
+        "A seed was used. It is not shown here, because it reveals the order of the rows. With "
+        "it, the run gives the same bytes again."
         if run.plan.seeded
         else "No seed was used: repeating the run makes an equally good release, not the same one."
     )

@@ -12,7 +12,7 @@ from markupsafe import Markup, escape
 from shoal.base.errors import OutputError, ParameterError
 from shoal.show.charts.paper import Chart
 from shoal.show.charts.style import CSS, FIGURE_CSS, THEME
-from shoal.show.charts.words import clean, say
+from shoal.show.charts.words import clean, format_number
 
 AUDIENCES = ("steward", "public")
 _TEMPLATES = Path(__file__).parent / "templates"
@@ -72,7 +72,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         finalize=_finalize,
     )
-    forms = {form: partial(say, form=form) for form in ("share", "count")}
+    forms = {form: partial(format_number, form=form) for form in ("share", "count")}
     environment.filters |= {**forms, "verbatim": _verbatim, "short": _short}
     return environment
 

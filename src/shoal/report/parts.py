@@ -11,7 +11,7 @@ import polars as pl
 from shoal.base.roles import Role
 from shoal.catalog import DEFAULT_LOSS, LOSSES, RULES
 from shoal.measures.losses.ncp import Loss
-from shoal.privacy.base import reached
+from shoal.privacy.base import format_figures
 from shoal.releases.ends import cell_texts
 from shoal.releases.opened import Opened
 from shoal.releases.verdict import Verdict
@@ -55,7 +55,7 @@ def promises(verdict: Verdict) -> list[Promise]:
             rule.promise[:1].upper() + rule.promise[1:] + ".",
             RULES[rule.name].plain if rule.name in RULES else "",
             rule.holds,
-            reached(rule.achieved),
+            format_figures(rule.achieved),
             rule.failing,
         )
         for rule in verdict.rules

@@ -12,12 +12,12 @@ from shoal.measures.exposure import exposure
 from shoal.measures.readoff import read_off
 from shoal.measures.risks.reidentification import Risk
 from shoal.measures.risks.results import Attacks
-from shoal.measures.value_disclosure import telling
+from shoal.measures.value_disclosure import value_disclosure
 from shoal.releases.opened import Opened
 from shoal.releases.verdict import Verdict
 from shoal.report import parts
 from shoal.report.words import GLOSSARY
-from shoal.show.charts.words import say
+from shoal.show.charts.words import format_number
 from shoal.show.figures.plots import Plots, attacks_chart
 from shoal.show.figures.subject import Subject
 from shoal.verbs.attack import attack, people_of
@@ -26,6 +26,8 @@ TARGETS = 1000  # people attacked for a report: enough for an interval of a few 
 HALF = 490.0  # paper of a chart that shares its line with another
 
 _NAMES = {
+    "open": "Open risks",
+    "evidence": "For the decision",
     "worst": "Broken classes",
     "looks": "What it looks like",
     "columns": "Columns",
@@ -37,8 +39,7 @@ _NAMES = {
     "models": "Privacy models",
     "distributions": "Distributions",
     "missing": "Missing values",
-    "evidence": "For the decision",
-    "limits": "Limits",
+    "questions": "Questions of regulators",
     "repeat": "How to repeat",
     "words": "Words",
 }
@@ -55,9 +56,9 @@ def sections(
     before, after = plots.risks()
     compared = subject.source is not None
     results = attacks.results if attacks is not None else ()
-    told = [*telling(subject.opened, verdict.stats).values()]
+    told = [*value_disclosure(subject.opened, verdict.stats).values()]
     has: dict[str, Any] = {"worst": verdict.worst, "values": told, "attacks": results}
-    has |= {"models": verdict.models.get("columns"), "evidence": signed}
+    has |= {"models": verdict.models.get("columns"), "evidence": signed, "questions": signed}
     has["earlier"] = verdict.models.get("earlier", {})
     opened = subject.opened
     words = opened.words
@@ -73,7 +74,7 @@ def sections(
             *(_believed(plots) if subject.exact else []),
             parts.Tile(
                 "highest risk",
-                say(after.prosecutor_highest, "share"),
+                format_number(after.prosecutor_highest, "share"),
                 _hint(None if before is None else before.prosecutor_highest, after, subject),
             ),
             *_unique(before, after, subject),
@@ -113,7 +114,7 @@ def sections(
 
 def _hint(before: float | None, after: Risk, subject: Subject) -> str:
     if before is not None:
-        return f"before: {say(before, 'share')}"
+        return f"before: {format_number(before, 'share')}"
     return "of rows: people are not counted" if after.counted == "rows" and subject.by_rows else ""
 
 
@@ -123,7 +124,7 @@ def _unique(before: Risk | None, after: Risk, subject: Subject) -> list[parts.Ti
         return []
     name = "unique rows" if after.counted == "rows" else "rows of people alone in their class"
     hint = _hint(None if before is None else before.unique, after, subject)
-    return [parts.Tile(name, say(after.unique, "share"), hint)]
+    return [parts.Tile(name, format_number(after.unique, "share"), hint)]
 
 
 def _believed(plots: Plots) -> list[parts.Tile]:
@@ -131,8 +132,8 @@ def _believed(plots: Plots) -> list[parts.Tile]:
     return [
         parts.Tile(
             f"strongest belief in {risk.of}"[:60],
-            say(risk.worst, "share"),
-            f"a guess: {say(risk.prior, 'share')}",
+            format_number(risk.worst, "share"),
+            f"a guess: {format_number(risk.prior, 'share')}",
         )
         for risk in plots.beliefs()
     ]
@@ -140,9 +141,9 @@ def _believed(plots: Plots) -> list[parts.Tile]:
 
 def _attacks_story(attacks: Attacks) -> str:
     return (
-        f"{attacks.targets:,} people of the original were attacked with the release in hand, "
-        f"knowing {', '.join(attacks.known)} of each. An attack that does no better than the guess "
-        "and the control has learnt nothing from the release."
+        f"The attacker has the release and knows {', '.join(attacks.known)} of {attacks.targets:,} "
+        "people of the original. An attack that is no better than the guess and the control has "
+        "learned nothing from the release."
     )
 
 

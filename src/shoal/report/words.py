@@ -34,7 +34,7 @@ GLOSSARY = (
     ),
     (
         "quasi-identifier",
-        "A column that others may know of a person (age, place, job) and by which the person "
+        "A column that others may know about a person (age, place, job) and by which the person "
         "could be recognised.",
     ),
     (
@@ -44,8 +44,7 @@ GLOSSARY = (
     (
         "risk",
         "How likely somebody who knows all quasi-identifiers of a person picks that person's row: "
-        "one divided by the number of people who fit, or of rows where nobody has said whose rows "
-        "they are.",
+        "one divided by the number of people who fit, or of rows if no person column is declared.",
     ),
     ("sensitive", "A column that nobody should learn about a particular person."),
     ("unique", "A row whose quasi-identifiers no other row has: the person who fits it is found."),

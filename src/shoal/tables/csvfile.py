@@ -16,7 +16,7 @@ import polars as pl
 from shoal.base.column_names import check_names, check_rows, check_twice
 from shoal.base.errors import InputError, warn
 from shoal.base.extras import needed
-from shoal.base.memory import most_unpacked, told
+from shoal.base.memory import format_bytes, most_unpacked
 from shoal.base.threads import workers
 
 _DELIMITERS = (",", ";", "\t", "|")
@@ -54,7 +54,8 @@ def unpack(raw: bytes, path: Path) -> bytes:
 
 def _too_large(path: Path, packed: int, most: int) -> InputError:
     return InputError(
-        f"{path} is a gzip file of {told(packed)} that unpacks to more than {told(most)}, the most "
+        f"{path} is a gzip file of {format_bytes(packed)} that unpacks to more than "
+        f"{format_bytes(most)}, the most "
         "that is allowed (--max-unpacked, and never more than the free memory takes). Nothing was "
         "kept of it. If you trust the file, allow more, for instance --max-unpacked 32GB, or let "
         "Spark read it: --engine spark."

@@ -10,7 +10,7 @@ import polars as pl
 
 from shoal.base.column_names import check_names, check_rows
 from shoal.base.errors import InputError, OutputError
-from shoal.base.memory import LEAST, check_fits, told
+from shoal.base.memory import LEAST, check_fits, format_bytes
 from shoal.base.parsing import Unreadable
 from shoal.base.threads import share
 from shoal.catalog.extensions import require
@@ -74,7 +74,7 @@ def read_file(
             # A binary file is held as it is, at least; of texts more is known.
             known = _BINARY.get(stream.peek(6)[:4])
             length = path.stat().st_size
-            check_fits(path, told(length), length * (LEAST if known is None else 1))
+            check_fits(path, format_bytes(length), length * (LEAST if known is None else 1))
             raw = stream.read()
         digest = hashlib.sha256(raw).hexdigest()
         if (suffix := path.suffix.lower()) in (*WORKBOOKS, *STATISTICS):
@@ -143,7 +143,7 @@ def _binary(path: Path, raw: bytes, kind: str) -> pl.DataFrame:
         rows, needed = rows_and_bytes(raw)
         check_fits(path, f"{rows:,} rows", needed)
     elif (packed := unpacked(raw)) is not None:
-        check_fits(path, f"{told(packed)} when unpacked", packed)
+        check_fits(path, f"{format_bytes(packed)} when unpacked", packed)
     unreadable = Unreadable(f"{path} is a damaged {kind} file", "Copy or make it again.")
     with unreadable.parsing("arrow", "polars"):
         try:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TypeGuard
 
-from shoal.base.errors import SchemaError, ShoalWarning, listed
+from shoal.base.errors import SchemaError, ShoalWarning, format_names
 from shoal.base.roles import Kind, Role
 from shoal.plan.plan import Plan
 from shoal.tables.domain import Taxonomy
@@ -34,7 +34,7 @@ def _given(value: Taxonomy | str | Path, name: str) -> Taxonomy:
     return read_hierarchy(value, name)
 
 
-def gather(
+def find_hierarchies(
     plan: Plan, columns: Sequence[str], hierarchies: Hierarchies | None = None
 ) -> dict[str, Taxonomy]:
     """Read the hierarchies of the plan and of the call; the call's come last and win."""
@@ -54,7 +54,8 @@ def gather(
     kinds = {name: part.kind for name, part in plan.columns.items()}
     if unused := [name for name in trees if kinds.get(name) is Kind.SET]:
         warnings.warn(
-            f"The hierarchy of {listed(unused)} is not used, because the plan says kind = 'set': "
+            f"The hierarchy of {format_names(unused)} is not used, because the plan says kind = "
+            "'set': "
             "names are published as sets of values, which all occur. Say kind = 'taxonomy' in the "
             "plan to use it, or take the hierarchy away.",
             ShoalWarning,

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from shoal.base.errors import SchemaError, nearest
+from shoal.base.errors import SchemaError, suggest_nearest
 
 Floats = npt.NDArray[np.float64]
 
@@ -73,7 +73,8 @@ def check_grid(grid: str | float | TailedStep, column: str) -> str | float | Tai
     if not (math.isfinite(step) and step > 0):
         hint = " Write decimals with a point, and give each column a --grid of its own."
         raise SchemaError(
-            f"The grid of column {column!r} is {grid!r}.{nearest(str(grid), [AUTO, OFF, *SPANS])} "
+            f"The grid of column {column!r} is "
+            f"{grid!r}.{suggest_nearest(str(grid), [AUTO, OFF, *SPANS])} "
             f"It is {AUTO!r}, {OFF!r}, a step above 0, or for dates and times one of "
             f"{', '.join(SPANS)}.{hint if ',' in str(grid) else ''}"
         )

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from shoal.base.atomic import atomic_file
-from shoal.base.errors import InputError, SchemaError, listed, nearest
+from shoal.base.errors import InputError, SchemaError, format_names, suggest_nearest
 from shoal.tables.domain import Taxonomy
 
 _DELIMITERS = (";", ",", "\t")
@@ -134,7 +134,7 @@ def read_directory(directory: Path | str, columns: Iterable[str]) -> dict[str, T
         if len(mine) > 1 and len(exact) != 1:
             faults.append(
                 f"Column {column!r} has {len(mine)} hierarchy files in {directory}: "
-                f"{listed(p.name for p in mine)}. Keep one of them."
+                f"{format_names(p.name for p in mine)}. Keep one of them."
             )
             continue
         for path in (exact or mine)[:1]:
@@ -146,10 +146,10 @@ def read_directory(directory: Path | str, columns: Iterable[str]) -> dict[str, T
                 faults.append(str(fault))
     if columns and not matched:
         stems = [p.stem.rpartition("_hierarchy_")[2] for p in files]
-        hint = next((h for column in columns if (h := nearest(column, stems))), "")
+        hint = next((h for column in columns if (h := suggest_nearest(column, stems))), "")
         faults.append(
             f"The directory {directory} has no hierarchy for any of the columns "
-            f"{listed(columns)}; its files are {listed(p.name for p in files)}.{hint} "
+            f"{format_names(columns)}; its files are {format_names(p.name for p in files)}.{hint} "
             "Name a column's file COLUMN.csv."
         )
     if faults:
@@ -199,4 +199,4 @@ def _why(value: str, leaves: set[str]) -> str:
         return f" The hierarchy has {value.strip()!r} without the spaces around it."
     if len(leaves) > 2000:  # looking for a near name would take longer than it is worth
         return ""
-    return nearest(value, leaves)
+    return suggest_nearest(value, leaves)

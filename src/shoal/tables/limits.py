@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from shoal.base.errors import SchemaError, listed
+from shoal.base.errors import SchemaError, format_names
 from shoal.base.partition import Bools
 from shoal.base.roles import Kind, Role
 from shoal.plan.setting import limit_of
@@ -53,7 +53,7 @@ def on_grid(column: Column, series: pl.Series, taxonomies: Mapping[str, Taxonomy
     """Return a column of the table with its limits checked and the step of its grid settled."""
     if not column.limited:
         return column.on_grid(series)
-    values = column.known(series)
+    values = column.known_values(series)
     column = settled(column, values, taxonomies)
     own = column.grid
     column = column.on_grid(series)
@@ -135,8 +135,8 @@ def coded_leaves(
     points = numbers(tree)
     if points is None:
         raise SchemaError(
-            f"Column {name!r} is to be top or bottom coded, and the values of its hierarchy are no "
-            "numbers. Leave top and bottom out: levels of the hierarchy do the same (finest)."
+            f"Column {name!r} is to be top or bottom coded, and the values of its hierarchy are "
+            "not numbers. Leave top and bottom out: levels of the hierarchy do the same (finest)."
         )
     chosen = np.zeros(points.size, np.bool_)
     if top is not None:
@@ -167,7 +167,7 @@ def _ordered_fault(column: Column, values: pl.Series) -> str | None:
             continue
         spans = [span for span in SPANS if span != "hour" or values.dtype != pl.Date]
         if timed and width not in spans:
-            return f"{name} of dates is one of {listed(spans)}. Got {width!r} instead."
+            return f"{name} of dates is one of {format_names(spans)}. Got {width!r} instead."
         if not timed and (not isinstance(width, int | float) or not 0 < width < math.inf):
             return f"{name} is the width of an interval, a number above 0. Got {width!r} instead."
     if column.top is not None and column.bottom is not None and column.bottom >= column.top:

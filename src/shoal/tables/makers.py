@@ -15,7 +15,7 @@ from shoal.base.partition import Floats, Ints
 from shoal.tables.cells import as_text, typed
 from shoal.tables.domain import STAR, Taxonomy
 from shoal.tables.interval_labels import divisors, equal_widths, quantiles
-from shoal.tables.naming import naming
+from shoal.tables.naming import find_rare_labels
 
 COMMON = 10  # cells that have a value which a label names: k where nobody says it
 _TOGETHER = 3  # names in the smallest group by frequency
@@ -245,7 +245,7 @@ def _free(names: Iterator[str], taken: set[str]) -> str:
 
 def unnamed(tree: Taxonomy, rare: pl.Series) -> Taxonomy:
     """Return a hierarchy with neutral labels for groups that spell out one of some rare values."""
-    found = {one.label for one in naming(tree, rare)}
+    found = {one.label for one in find_rare_labels(tree, rare)}
     if not found:
         return tree
     taken, neutral = set(tree.labels), _neutral_names()

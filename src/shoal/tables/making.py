@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from shoal.base.errors import ParameterError, nearest
+from shoal.base.errors import ParameterError, suggest_nearest
 from shoal.tables.coded import ages, countries, decades, icd10, nuts, rare, weeks
 from shoal.tables.domain import Taxonomy
 from shoal.tables.domain import flat as right_under_star
@@ -87,7 +87,7 @@ def make(how: str, values: pl.Series, column: str, numbers: Mapping[str, str | N
     if how not in MAKERS:
         raise ParameterError(
             f"--how must be one of {', '.join(map(repr, MAKERS))}. Got {how!r} instead."
-            f"{nearest(how, MAKERS)}"
+            f"{suggest_nearest(how, MAKERS)}"
         )
     asked = {name: text for name, text in numbers.items() if text is not None}
     for name in asked:

@@ -44,14 +44,14 @@ _HITS = 2_000  # pairs that are looked at one by one; more would take long, and 
 
 
 @dataclass(frozen=True)
-class Naming:
+class RareLabel:
     """A label and a value below it that it spells out."""
 
     label: str
     value: str
 
 
-def naming(tree: Taxonomy, rare: pl.Series) -> list[Naming]:
+def find_rare_labels(tree: Taxonomy, rare: pl.Series) -> list[RareLabel]:
     """Return the labels of groups that spell out one of the ``rare`` values below them.
 
     A group of a single value is published where enough people have it, and is left out.
@@ -132,7 +132,7 @@ def _plain(name: str) -> pl.Expr:
     return pl.concat_str(pl.lit(" "), spaced, pl.lit(" "))
 
 
-def _worded(tree: Taxonomy, pairs: pl.DataFrame, few: np.ndarray) -> list[Naming]:
+def _worded(tree: Taxonomy, pairs: pl.DataFrame, few: np.ndarray) -> list[RareLabel]:
     bare = pl.col("value").str.strip_chars().str.to_lowercase()
     lower = pl.col("text").str.to_lowercase()
     wordless = ~pl.col("value").str.contains(r"\pL|\pN")
@@ -158,7 +158,7 @@ def _worded(tree: Taxonomy, pairs: pl.DataFrame, few: np.ndarray) -> list[Naming
     for row, hit in enumerate(hits.iter_rows(named=True)):
         whole = hit["sought"] in hit["words"]
         if row >= _HITS or not whole or not _part_of_another(hit["words"], hit["sought"], often):
-            found.append(Naming(hit["label"], hit["value"]))
+            found.append(RareLabel(hit["label"], hit["value"]))
     return found
 
 
@@ -170,7 +170,7 @@ def _part_of_another(words: str, sought: str, often: pl.Series) -> bool:
     return sought not in words
 
 
-def _ended(tree: Taxonomy, pairs: pl.DataFrame) -> list[Naming]:
+def _ended(tree: Taxonomy, pairs: pl.DataFrame) -> list[RareLabel]:
     """Return the intervals of which an end is a rare value, and looks as if taken from the data."""
     if pairs.is_empty():
         return []
@@ -196,7 +196,7 @@ def _ended(tree: Taxonomy, pairs: pl.DataFrame) -> list[Naming]:
             continue  # intervals of equal width: one of several that were not cut at values
         closed = end == reach[1]
         if not beside and not _is_round(value, end, reach[1] - reach[0], apart, closed=closed):
-            found.append(Naming(label, value))
+            found.append(RareLabel(label, value))
     return found
 
 

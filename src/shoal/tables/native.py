@@ -97,7 +97,7 @@ class Native:
     lazy: bool = False
 
     @classmethod
-    def of(cls, frame: Any) -> Native:
+    def from_frame(cls, frame: Any) -> Native:
         """Take the kind of a frame."""
         if isinstance(frame, (pl.DataFrame, pl.LazyFrame)):
             return cls(lazy=isinstance(frame, pl.LazyFrame))
@@ -111,14 +111,14 @@ class Native:
         gapped = {name: dtype for name, dtype in types.items() if hasattr(dtype, "numpy_dtype")}
         return cls(backend, names, gapped)
 
-    def named(self, library: str) -> Native:
+    def from_library(self, library: str) -> Native:
         """Return the kind of frame of another library, or this one if it is of that library."""
         import narwhals as nw
 
         backend = nw.Implementation.from_string(library)
         return self if self.backend is backend else Native(backend)
 
-    def back(self, frame: pl.DataFrame) -> Any:
+    def convert(self, frame: pl.DataFrame) -> Any:
         """Return a frame of ours as this kind."""
         if self.backend is None:
             return frame.lazy() if self.lazy else frame
@@ -138,4 +138,4 @@ class Native:
 
 def to_native(frame: pl.DataFrame, like: Any) -> Any:
     """Return ``frame`` as the kind of frame that ``like`` is."""
-    return Native.of(like).back(frame)
+    return Native.from_frame(like).convert(frame)

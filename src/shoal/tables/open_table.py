@@ -12,8 +12,8 @@ import polars as pl
 from shoal.base.address import is_database
 from shoal.base.errors import InputError, ParameterError, SchemaError, warn
 from shoal.base.roles import Kind, Role
-from shoal.plan.changing import changes
-from shoal.plan.origin import mistrust
+from shoal.plan.changing import collect_changes
+from shoal.plan.origin import refuse_untrusted
 from shoal.plan.parts import ColumnPart, DataPart
 from shoal.plan.plan import Plan
 from shoal.plan.rule_specs import rule_spec
@@ -21,7 +21,7 @@ from shoal.privacy import Rule, flatten
 from shoal.tables.cells import as_text
 from shoal.tables.domain import Taxonomy
 from shoal.tables.files import read_file
-from shoal.tables.find_hierarchies import Hierarchies, gather, is_path
+from shoal.tables.find_hierarchies import Hierarchies, find_hierarchies, is_path
 from shoal.tables.grid import DEFAULT_GRID, OFF, kept_grid
 from shoal.tables.guessing.guess import guess
 from shoal.tables.guessing.whose import check_persons, not_people
@@ -29,7 +29,7 @@ from shoal.tables.limits import on_grid
 from shoal.tables.native import from_native
 from shoal.tables.original import Original
 from shoal.tables.schema import Column, Schema, declare, plain, unknown_column
-from shoal.tables.source import Source, place
+from shoal.tables.source import Source, parse_place
 
 Domains = Mapping[str, Sequence[Any] | str | Path]
 Names = Sequence[str] | str
@@ -37,11 +37,11 @@ Names = Sequence[str] | str
 _GUESSED = (Role.QUASI, Role.SENSITIVE, Role.IDENTIFIER)
 
 
-def planned(plan: Plan | str | Path | None, *, trust: bool = False, **given: Any) -> Plan:
+def merge_plan(plan: Plan | str | Path | None, *, trust: bool = False, **given: Any) -> Plan:
     """Return the plan, or its file, with the arguments of a call in place of what it says.
 
     Every command and every function comes through here. ``trust``: its file may read outside its
-    folder. ``given``: see :func:`shoal.plan.changing.changes`; a domain may be a file.
+    folder. ``given``: see :func:`shoal.plan.changing.collect_changes`; a domain may be a file.
     """
     base = plan if isinstance(plan, Plan) else Plan()
     if is_path(plan):
@@ -51,7 +51,7 @@ def planned(plan: Plan | str | Path | None, *, trust: bool = False, **given: Any
         given["hierarchies"] = Path(trees)
     if domains := given.pop("domain", None):
         given["domain"] = {name: _domain(name, own) for name, own in domains.items()}
-    return base.changed(changes(given))
+    return base.changed(collect_changes(given))
 
 
 def _domain(name: str, values: Sequence[Any] | str | Path) -> list[str]:
@@ -83,15 +83,15 @@ def take_in(data: Any, plan: Plan, hierarchies: Hierarchies | None = None) -> Or
 
     ``hierarchies``: the call's own; a folder of them stands in the plan already.
     """
-    frame = load(data, plan)
-    return take(frame, plan, gather(plan, frame.columns, hierarchies))
+    frame = load_table(data, plan)
+    return settle_table(frame, plan, find_hierarchies(plan, frame.columns, hierarchies))
 
 
-def take(frame: pl.DataFrame, plan: Plan, taxonomies: Mapping[str, Taxonomy]) -> Original:
+def settle_table(frame: pl.DataFrame, plan: Plan, taxonomies: Mapping[str, Taxonomy]) -> Original:
     """Settle what the plan leaves open of a table that was read before."""
     if plan.paper and plan.paper.top:
         taxonomies = {name: tree.with_top(plan.paper.top) for name, tree in taxonomies.items()}
-    plan, schema = resolve(frame, plan, taxonomies)
+    plan, schema = resolve_schema(frame, plan, taxonomies)
     schema = with_reasons(schema, frame)
     warn_undecided(schema)
     if repeated := not_people(schema, frame):
@@ -117,23 +117,26 @@ def with_reasons(schema: Schema, frame: pl.DataFrame) -> Schema:
 def _suggestion(guessed: Column) -> str:
     if guessed.role is Role.UNDECIDED:
         return guessed.reason
-    return f"it looks like {guessed.role.label} ({guessed.reason}), and nobody has said so"
+    return f"it looks like {guessed.role.label} ({guessed.reason}), but no role was given"
 
 
 def warn_undecided(schema: Schema) -> None:
     """Name the columns that are held back, each with the reason."""
     if not schema.undecided:
         return
-    told = "; ".join(f"{name!r}: {schema[name].reason}" for name in schema.undecided)
+    by_reason: dict[str, list[str]] = {}
+    for name in schema.undecided:
+        by_reason.setdefault(schema[name].reason, []).append(repr(name))
+    why = "; ".join(f"{', '.join(names)}: {reason}" for reason, names in by_reason.items())
     many = len(schema.undecided)
     warn(
         f"{many} column{'s are' if many > 1 else ' is'} not released, because nobody has decided "
-        f"what {'they are' if many > 1 else 'it is'} ({told}). Give each a role in the plan, or "
+        f"what {'they are' if many > 1 else 'it is'} ({why}). Give each a role in the plan, or "
         "name it with --quasi, --sensitive, --identifier, --keep or --drop.",
     )
 
 
-def locate(data: Any, plan: Plan, table: str | None = None, query: str | None = None) -> Any:
+def locate_table(data: Any, plan: Plan, table: str | None = None, query: str | None = None) -> Any:
     """Return where the table is: a path, or a :class:`Source`; a frame is what it is.
 
     Without ``data`` it is where the plan says, whose table or query also serves a database that
@@ -146,7 +149,7 @@ def locate(data: Any, plan: Plan, table: str | None = None, query: str | None = 
                 "There is no table to read. Name a file or the address of a database, or give a "
                 "plan that says where it is: source under [data]."
             )
-        data = _from(place(plan.data.source), plan)
+        data = _from(parse_place(plan.data.source), plan)
     if not is_path(data):
         if asked:
             raise ParameterError(
@@ -154,11 +157,11 @@ def locate(data: Any, plan: Plan, table: str | None = None, query: str | None = 
                 "Leave them out."
             )
         return data
-    where = place(data, table, query)
+    where = parse_place(data, table, query)
     if isinstance(where, Source) and where.table is None and where.query is None:
         where = replace(where, table=plan.data.table, query=plan.data.query, own=plan.trusted)
         if where.query is not None and where.address.path is None and not plan.trusted:
-            raise mistrust(
+            raise refuse_untrusted(
                 f"The plan holds a query for {where.address}, and a query can call whatever "
                 "functions that server has"
             )
@@ -177,24 +180,24 @@ def check_no_database(data: Any, table: str | None, query: str | None) -> None:
 def _from(where: Path | Source, plan: Plan) -> Path | Source:
     """Let a path of a plan start at the plan's folder."""
     if isinstance(where, Path):
-        return place(plan.path(str(where)))
+        return parse_place(plan.path(str(where)))
     if where.address.path is None:
         if not plan.trusted:
-            raise mistrust(
+            raise refuse_untrusted(
                 f"The plan names the server {where.address}, which would be sent your password"
             )
         return where
     return replace(where, address=replace(where.address, path=plan.path(str(where.address.path))))
 
 
-def load(data: Any, plan: Plan) -> pl.DataFrame:
+def load_table(data: Any, plan: Plan) -> pl.DataFrame:
     """Read a file or a table of a database, or take a frame in, as the plan says."""
     return load_with_digest(data, plan)[0]
 
 
 def load_with_digest(data: Any, plan: Plan) -> tuple[pl.DataFrame, str]:
     """Load a table, and return the SHA-256 of the file that it was read from, if it was one."""
-    return _read(locate(data, plan), plan.data)
+    return _read(locate_table(data, plan), plan.data)
 
 
 def load_released(
@@ -207,7 +210,7 @@ def load_released(
     ``text`` says which of its columns stay text: a reader can tell 1.5 from 1.50. ``how``: what is
     said of files; an encoding is the original's alone if the release is UTF-8.
     """
-    return _read(place(data) if is_path(data) else data, how.released, text)
+    return _read(parse_place(data) if is_path(data) else data, how.released, text)
 
 
 def _read(
@@ -239,7 +242,7 @@ def check_columns(frame: pl.DataFrame | None, what: str, names: Sequence[str]) -
         raise SchemaError(faults)
 
 
-def resolve(
+def resolve_schema(
     frame: pl.DataFrame, plan: Plan, taxonomies: Mapping[str, Taxonomy]
 ) -> tuple[Plan, Schema]:
     """Return the schema that the plan declares, and the plan with roles and kinds written out."""

@@ -34,4 +34,4 @@ class Original:
         """Whose row each released row is, when that was declared and is known."""
         if self.schema.person is None or self.order is None:
             return self.whose
-        return self.schema.whose(self.frame).gather(self.order)
+        return self.schema.persons(self.frame).gather(self.order)

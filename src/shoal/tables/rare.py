@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from shoal.plan.rule_specs import crowd
+from shoal.plan.rule_specs import smallest_class
 from shoal.tables.cells import as_text
 from shoal.tables.schema import Schema
 
@@ -18,7 +18,7 @@ VALUE, PEOPLE = "value", "people"
 
 def rare_below(specs: Iterable[Mapping[str, Any]]) -> int:
     """Return how many people a value must have under some rules, so that it is not rare."""
-    return crowd(specs) or FEW
+    return smallest_class(specs) or FEW
 
 
 def people_by_value(frame: pl.DataFrame, schema: Schema, name: str) -> pl.DataFrame:
@@ -29,7 +29,7 @@ def people_by_value(frame: pl.DataFrame, schema: Schema, name: str) -> pl.DataFr
     values = schema[name].clean(frame[name]).alias(VALUE)
     if schema.person is None:
         return values.drop_nulls().value_counts(name=PEOPLE)
-    pairs = pl.DataFrame([values, schema.whose(frame).alias(PEOPLE)]).drop_nulls(VALUE)
+    pairs = pl.DataFrame([values, schema.persons(frame).alias(PEOPLE)]).drop_nulls(VALUE)
     return pairs.group_by(VALUE).agg(pl.col(PEOPLE).n_unique())
 
 
@@ -38,7 +38,7 @@ def once_each(frame: pl.DataFrame, schema: Schema, name: str) -> pl.Series:
     values = schema[name].clean(frame[name])
     if schema.person is None:
         return values
-    pairs = pl.DataFrame([values.alias(VALUE), schema.whose(frame).alias(PEOPLE)])
+    pairs = pl.DataFrame([values.alias(VALUE), schema.persons(frame).alias(PEOPLE)])
     return pairs.unique(maintain_order=True)[VALUE].alias(name)
 
 

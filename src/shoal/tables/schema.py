@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import polars as pl
 
-from shoal.base.errors import SchemaError, listed, nearest
+from shoal.base.errors import SchemaError, format_names, suggest_nearest
 from shoal.base.roles import Kind, Role
 from shoal.tables.cells import as_text, blank, holds_numbers, typed
 from shoal.tables.domain import STAR
@@ -85,7 +85,7 @@ class Column:
         # Without its '?' a column of numbers may be one after all.
         return typed(cleaned) if self.missing and not self.order else cleaned
 
-    def whose(self, series: pl.Series) -> pl.Series:
+    def persons(self, series: pl.Series) -> pl.Series:
         """Return the person of every row, as text; none may be missing."""
         texts = as_text(self.clean(series))
         if gaps := texts.null_count():
@@ -101,14 +101,15 @@ class Column:
         if self.kind is not Kind.ORDERED and self.grid not in (AUTO, OFF):
             raise SchemaError(
                 f"The grid {self.grid!r} was given for column {self.name!r}, whose cells are "
-                "no intervals. Only quasi-identifiers of the kind 'ordered' have one: leave it out."
+                "not intervals. Only quasi-identifiers of the kind 'ordered' have one: leave it "
+                "out."
             )
         if self.kind is not Kind.ORDERED or self.order:
             return replace(self, grid=OFF)
-        values = self.known(series)
+        values = self.known_values(series)
         return replace(self, grid=step_of(values, self.grid, self.name) or OFF)
 
-    def known(self, series: pl.Series) -> pl.Series:
+    def known_values(self, series: pl.Series) -> pl.Series:
         """Return the different known values, ascending."""
         return self.clean(series).drop_nulls().unique().sort()
 
@@ -138,7 +139,7 @@ class Schema:
                 )
             if column.role is Role.QUASI and column.kind is None:
                 faults.append(
-                    f"Quasi-identifier {name!r} has no kind. Choose one of {listed(Kind)}."
+                    f"Quasi-identifier {name!r} has no kind. Choose one of {format_names(Kind)}."
                 )
             if column.order and column.kind is not Kind.ORDERED:
                 faults.append(
@@ -153,7 +154,8 @@ class Schema:
                 )
         if len(persons := self.names(Role.PERSON)) > 1:
             faults.append(
-                f"The role 'person' has {len(persons)} columns ({listed(persons)}). One column "
+                f"The role 'person' has {len(persons)} columns ({format_names(persons)}). One "
+                "column "
                 "says whose row it is: keep one, and make the others identifiers."
             )
         return faults
@@ -195,10 +197,10 @@ class Schema:
         """Name of the column that says whose row it is, which no release holds."""
         return next(iter(self.names(Role.PERSON)), None)
 
-    def whose(self, frame: pl.DataFrame) -> pl.Series:
+    def persons(self, frame: pl.DataFrame) -> pl.Series:
         """Return the person of every row, as text; none may be missing."""
         assert self.person is not None
-        return self[self.person].whose(frame[self.person])
+        return self[self.person].persons(frame[self.person])
 
     @property
     def keep(self) -> tuple[str, ...]:
@@ -217,7 +219,7 @@ class Schema:
         if not self.quasi:
             faults.append(
                 "No column is a quasi-identifier, so there is nothing to generalize. "
-                f"Declare at least one of: {listed(frame.columns)}."
+                f"Declare at least one of: {format_names(frame.columns)}."
             )
         for column in self.columns:
             faults.extend(self.column_faults(column, frame, have))
@@ -311,9 +313,8 @@ def unknown_column(
     """Say that a column does not exist, and which name may have been meant."""
     names = list(names)
     as_role = f" (declared as {role.value})" if role else ""
-    return (
-        f"{where} has no column {name!r}{as_role}.{nearest(name, names)} It has: {listed(names)}."
-    )
+    nearest = suggest_nearest(name, names)
+    return f"{where} has no column {name!r}{as_role}.{nearest} It has: {format_names(names)}."
 
 
 def declare(
@@ -346,10 +347,10 @@ def declare(
             faults.append(f"Column {name!r} has {len(played)} roles ({both}). Choose one.")
     for name, kind_given in kinds.items():
         if kind_given not in list(Kind):
-            hint = nearest(str(kind_given), [kind.value for kind in Kind])
+            hint = suggest_nearest(str(kind_given), [kind.value for kind in Kind])
             faults.append(
                 f"Column {name!r} has the unknown kind {str(kind_given)!r}.{hint} "
-                f"Choose one of {listed(Kind)}."
+                f"Choose one of {format_names(Kind)}."
             )
         if name not in roles:
             faults.append(unknown_column(name, roles, "The declaration of roles"))

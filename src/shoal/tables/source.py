@@ -75,7 +75,7 @@ class Source:
         return str(self.address.path or self.address.shown)
 
 
-def place(
+def parse_place(
     given: str | os.PathLike[str] | Source, table: str | None = None, query: str | None = None
 ) -> Path | Source:
     """Return the file or the database that is meant.
@@ -116,7 +116,7 @@ def place(
     return replace(source, table=table, query=query)
 
 
-def target(value: str | os.PathLike[str], into: str | None = None) -> Path | Source:
+def parse_target(value: str | os.PathLike[str], into: str | None = None) -> Path | Source:
     """Return where a release goes: a file, or the table ``into`` of a database."""
     refuse_pairs(value)
     if is_address(value):
@@ -148,10 +148,10 @@ def target(value: str | os.PathLike[str], into: str | None = None) -> Path | Sou
     return path
 
 
-def beside(source: Source, name: str) -> Source:
+def side_table(source: Source, name: str) -> Source:
     """Return where another table of a release is: ``x`` -> ``x_st``."""
     assert source.table is not None
-    return replace(source, table=str(read_name(source.table).beside(f"_{name}")))
+    return replace(source, table=str(read_name(source.table).with_suffix(f"_{name}")))
 
 
 def _system(path: Path) -> str | None:

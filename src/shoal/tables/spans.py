@@ -13,7 +13,7 @@ _ALONE = rf"^{_END}$"
 _EXACT = 2.0**53  # whole numbers up to here are themselves as floats
 
 
-def spans(taxonomy: Taxonomy) -> tuple[pl.Series, pl.Series] | None:
+def label_spans(taxonomy: Taxonomy) -> tuple[pl.Series, pl.Series] | None:
     """Return the two ends of every node of a tree of numbers and intervals; None if it is no such.
 
     The ends are those that the labels name, so they depend on no row; a top with a name of its own

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from shoal.base.address import Address
-from shoal.base.errors import InputError, listed
+from shoal.base.errors import InputError, format_names
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Name:
     def __str__(self) -> str:
         return ".".join(_plain(part) for part in (self.schema, self.table) if part is not None)
 
-    def beside(self, ending: str) -> Name:
+    def with_suffix(self, ending: str) -> Name:
         """Return the name with an ending, in the same schema."""
         return Name(self.schema, self.table + ending)
 
@@ -124,6 +124,6 @@ def check_columns(names: Sequence[str], address: Address) -> None:
     twice = [name for name in dict.fromkeys(names) if list(names).count(name) > 1]
     if twice:
         raise InputError(
-            f"The query on {address} has duplicate column names: {listed(twice)}. Give every "
+            f"The query on {address} has duplicate column names: {format_names(twice)}. Give every "
             "column a name of its own: select a.id as a_id, b.id as b_id"
         )

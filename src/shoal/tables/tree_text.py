@@ -9,7 +9,9 @@ import numpy as np
 from shoal.tables.domain import Taxonomy
 
 
-def drawn(taxonomy: Taxonomy, counts: Mapping[str, int] | None, most: int = 0) -> Iterator[str]:
+def tree_lines(
+    taxonomy: Taxonomy, counts: Mapping[str, int] | None, most: int = 0
+) -> Iterator[str]:
     """Yield the lines of a tree, depth first.
 
     Parameters

@@ -17,7 +17,7 @@ from shoal.catalog.extensions import require
 from shoal.tables.files import STATISTICS_WRITTEN, TEXT_FORMATS, check_output_format, second_path
 from shoal.tables.native import from_native
 from shoal.tables.set_cells import SETS, to_json
-from shoal.tables.source import Source, beside, place, target
+from shoal.tables.source import Source, parse_place, parse_target, side_table
 from shoal.tables.spreadsheet import TEXTS, quote, unquote
 
 
@@ -61,12 +61,12 @@ def write_release(
     csv_safe: bool = False,
 ) -> None:
     """Write the tables of a release, all of them or none: the second one next to the first."""
-    with writing(placed(path, tables, into), tables, force, inputs, csv_safe=csv_safe):
+    with write_tables(output_places(path, tables, into), tables, force, inputs, csv_safe=csv_safe):
         pass
 
 
 @contextlib.contextmanager
-def writing(
+def write_tables(
     goals: Mapping[str, Path | Source],
     tables: Mapping[str, pl.DataFrame],
     force: bool,
@@ -84,7 +84,7 @@ def writing(
             require("databases")
             from shoal.ext.databases.writing import written
 
-            used = [place(source) for source in inputs]
+            used = [parse_place(source) for source in inputs]
             stack.enter_context(written(sources, force=force, inputs=used))
         # The release comes last: it is not there before its second table.
         for name, goal in reversed(list(goals.items())):
@@ -94,14 +94,14 @@ def writing(
         files.publish()
 
 
-def placed(
+def output_places(
     path: Pathlike, names: Iterable[str], into: str | None = None
 ) -> Mapping[str, Path | Source]:
     """Return where every table of a release goes: the second one next to the first."""
-    goal = path if isinstance(path, Source) else target(path, into)
+    goal = path if isinstance(path, Source) else parse_target(path, into)
     second = [name for name in names if name != "release"]
     if isinstance(goal, Source):
-        return {"release": goal} | {name: beside(goal, name) for name in second}
+        return {"release": goal} | {name: side_table(goal, name) for name in second}
     return {"release": goal} | {name: second_path(goal, name) for name in second}
 
 

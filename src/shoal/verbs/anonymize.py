@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from shoal.base.compiling import announced
+from shoal.base.compiling import announce_compiling
 from shoal.base.errors import (
     Cautioned,
     Infeasible,
@@ -48,7 +48,13 @@ from shoal.tables.original import Original
 from shoal.tables.request import Request
 from shoal.tables.schema import Schema
 from shoal.tables.spreadsheet import counted
-from shoal.verbs.continuation import Course, counted_people, course, shown_of, told_over_time
+from shoal.verbs.continuation import (
+    SeriesRelease,
+    continue_series,
+    counted_people,
+    shown_of,
+    told_over_time,
+)
 from shoal.verbs.randomness import generators
 from shoal.verbs.run import Run
 
@@ -88,7 +94,7 @@ class Clock:
             self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - start
 
 
-def limited(progress: Progress, plan: Plan, time_limit: float | None) -> Progress:
+def with_time_limit(progress: Progress, plan: Plan, time_limit: float | None) -> Progress:
     """Return a progress that also says enough when the time is over."""
     if time_limit is None:
         return progress
@@ -137,9 +143,9 @@ def execute(
     rules = (*build_rules(specs, schema.sensitive), *extra)
     asked = {"key": key is not None, "prove": prove, "history": history is not None}
     refuse(request := Request(plan, entry, rules, schema, **asked))
-    series = course(history, rules, entry, table)
+    series = continue_series(history, rules, entry, table)
     refuse(replace(request, lasting=series is not None))
-    with heard() as said:
+    with collect_warnings() as said:
         grouping, shuffling = generators(plan, entry)
         with clock.stage("encode"):
             data = encoded or encode(frame, schema, table.taxonomies, flat_sets=entry.flat_sets)
@@ -149,7 +155,7 @@ def execute(
             warn_each([] if shape.exact else check_labels(data, schema, plan))
             bare, bounds = data, None
             if is_limited(schema, plan.release.suppress):
-                bounds = Bounds.of(data, schema, plan.release.suppress)
+                bounds = Bounds.create(data, schema, plan.release.suppress)
                 data = bounds.data
         with clock.stage("group"):
             made = group(entry, data, rule, grouping, options, clock, plan, series, bounds)
@@ -162,7 +168,7 @@ def execute(
             ends: dict[str, Any] = {"typed": plan.release.ends, "mid": plan.release.mid}
             named, declared = _pseudonymized(frame, schema, plan, key)
             release = shape.make.publish(named, declared, shown, parts, **ends, order=order)
-            beside = {} if series is None else series.beside(release.frame, release.order)
+            beside = {} if series is None else series.side_tables(release.frame, release.order)
             tables = {name: fresh(own) for name, own in (release.tables | beside).items()}
         with clock.stage("verify"):
             about = schema.columns, table.taxonomies
@@ -186,7 +192,7 @@ def execute(
         seconds=clock.seconds,
         warnings=tuple(dict.fromkeys(said)),
         proof=proof,
-        tied={} if series is None else series.tied,
+        tied={} if series is None else series.manifest_entry,
     )
     return Made(run, opened, release.order, told, pending)
 
@@ -194,14 +200,14 @@ def execute(
 def _proof(data: Encoded, rules: Sequence[Rule], loss: float, clock: Clock) -> Proof:
     """Work out what no release can lose less than, telling how near that has come."""
     require("proof")
-    from shoal.ext.proof.bound import Proof, crowd, lower_bound
+    from shoal.ext.proof.bound import Proof, lower_bound, smallest_class
 
     def tell(rate: float) -> bool:
         far = f"at most {100 * (loss / rate - 1):.1f} % above the best" if rate > 0 else "at work"
         return clock.progress(f"prove: {far}") is True
 
-    with clock.stage("prove"), announced(lambda: clock.progress("compile")) as compiled:
-        proof = Proof(loss, lower_bound(data, crowd(rules), tell))
+    with clock.stage("prove"), announce_compiling(lambda: clock.progress("compile")) as compiled:
+        proof = Proof(loss, lower_bound(data, smallest_class(rules), tell))
     clock.compiling += compiled.seconds
     return proof
 
@@ -212,7 +218,7 @@ def _pseudonymized(
     """Return the table with pseudonyms for the persons, and a schema that publishes them."""
     if not plan.release.pseudonym or schema.person is None:
         return frame, schema
-    whose = schema.whose(frame)
+    whose = schema.persons(frame)
     people = whose.unique()
     named = whose.replace_strict(people, pl.Series(pseudonyms(people.to_list(), key)))
     columns = (
@@ -230,12 +236,12 @@ def group(
     options: Mapping[str, Any],
     clock: Clock,
     plan: Plan,
-    series: Course | None = None,
+    series: SeriesRelease | None = None,
     bounds: Bounds | None = None,
 ) -> Any:
     """Run a method, telling when its kernels have to be compiled first."""
     stop = {"stop": lambda: clock.progress("refine") is True} if entry.anytime else {}
-    with announced(lambda: clock.progress("compile")) as compiled:
+    with announce_compiling(lambda: clock.progress("compile")) as compiled:
         method = entry.load()
         if series is not None:
             return series.group(
@@ -320,7 +326,7 @@ def refuse_if(texts: Sequence[str]) -> None:
 
 
 @contextmanager
-def heard() -> Iterator[list[str]]:
+def collect_warnings() -> Iterator[list[str]]:
     """Gather the texts of our own warnings; all are given on to the caller at the end."""
     said: list[str] = []
     with warnings.catch_warnings(record=True) as caught:

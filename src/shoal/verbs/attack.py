@@ -13,8 +13,8 @@ from shoal.base.errors import (
     InputError,
     ParameterError,
     SchemaError,
-    listed,
-    nearest,
+    format_names,
+    suggest_nearest,
     warn,
 )
 from shoal.base.params import Param
@@ -27,12 +27,12 @@ from shoal.measures.risks.results import AttackResult, Attacks
 from shoal.measures.risks.scores import Scores, Target, score
 from shoal.measures.risks.searching import answers_of, belief_of, searched
 from shoal.measures.risks.summary import certain, likely, summarize
-from shoal.measures.whose import whose
+from shoal.measures.whose import match_people
 from shoal.releases.opened import Opened
 from shoal.tables.open_table import check_columns, quasi_schema
 from shoal.tables.original import Original
 from shoal.tables.schema import Column, Schema
-from shoal.verbs.intersect import Dated, Knowing, dated, intersect
+from shoal.verbs.intersect import Attacker, ReleaseWithOriginal, intersect, pair_with_originals
 
 GUESSING = ("homogeneity", "inference", "background")
 OVER_TIME = "intersection"
@@ -75,7 +75,7 @@ def attack(
     a candidate for everybody.
     """
     original = _there(original)
-    before = dated(against, against_original)
+    before = pair_with_originals(against, against_original)
     noise, gaps, rule_out, belief = _checked(noise, gaps, rule_out, belief)
     names, hidden = tuple(opened.quasi), tuple(opened.sensitive)
     if not names:
@@ -91,7 +91,7 @@ def attack(
     many = _count(targets, original.height, None if persons is None else persons.n_unique())
     outside = 0 if control is None else control.height
     if persons is None:
-        draw = Draw.of(original.height, outside, many, rng)
+        draw = Draw.draw(original.height, outside, many, rng)
     else:
         draw = Draw.of_people(persons, outside, many, rng)
     views = {name: opened.view(name) for name in hidden}
@@ -116,8 +116,8 @@ def attack(
         if kind == "downcoding":
             return [_downcoding(opened, columns, original, control, draw)]
         if kind == OVER_TIME:
-            asked = Knowing(many, noise, gaps, control)
-            return intersect(Dated(opened, original), before, hidden, asked, rng)
+            asked = Attacker(many, noise, gaps, control)
+            return intersect(ReleaseWithOriginal(opened, original), before, hidden, asked, rng)
         return summarize(kind, release, scores, names, rule_out, belief, draw.rows_each, bound)
 
     return Attacks(
@@ -145,8 +145,8 @@ def _there(original: pl.DataFrame | None) -> pl.DataFrame:
     """Return the original, or say that there is none."""
     if original is None:
         raise ParameterError(
-            "An attack needs the original, the truth about the people it is tried on. Put the "
-            "release beside it: release.beside(table).attack(...), or give original=..."
+            "An attack needs the original, the truth about the people it is tried on. Open the "
+            "release with it: release.with_original(table).attack(...), or give original=..."
         )
     return original
 
@@ -158,12 +158,13 @@ def _wanted(
     for kind in asked:
         if kind not in ATTACKS:
             raise ParameterError(
-                f"There is no attack {kind!r}.{nearest(kind, ATTACKS)} Choose of {listed(ATTACKS)}."
+                f"There is no attack {kind!r}.{suggest_nearest(kind, ATTACKS)} Choose from "
+                f"{format_names(ATTACKS)}."
             )
     if not generalized and (needy := [kind for kind in asked if kind in TIGHT]):
         raise ParameterError(
-            f"The attack {needy[0]!r} asks what wide cells give away, and this release publishes "
-            "the quasi-identifiers as they were: everybody's can be read. Leave it out."
+            f"The attack {needy[0]!r} deduces values from generalized cells, and this release "
+            "publishes exact quasi-identifiers. Leave it out."
         )
     if not hidden and (needy := [k for k in asked if k in (*GUESSING, OVER_TIME)]):
         raise ParameterError(
@@ -195,8 +196,8 @@ def _check(
 ) -> None:
     if both := [name for name in names if name in hidden]:
         raise SchemaError(
-            f"Column {both[0]!r} is both known to the attacker and what he wants to learn. Keep it "
-            "in one of --known and --sensitive."
+            f"Column {both[0]!r} is both known to the attacker and what they want to learn. "
+            "Keep it in one of --known and --sensitive."
         )
     check_columns(source, "The original", [*names, *hidden])
     check_columns(outsiders, "The control", [*names, *hidden])
@@ -206,7 +207,8 @@ def _check(
         raise SchemaError(
             f"The release has no column {lost[0]!r}, nor the pair {lost[0] + '_lo'!r} and "
             f"{lost[0] + '_hi'!r}, so knowing it does not help to find a row."
-            f"{nearest(lost[0], held)} It has: {listed(published.columns)}. Leave it out of "
+            f"{suggest_nearest(lost[0], held)} It has: {format_names(published.columns)}. Leave "
+            "it out of "
             "--known."
         )
     check_columns(published, "The release", [name for name in names if name in held])
@@ -221,7 +223,7 @@ def people_of(opened: Opened, original: pl.DataFrame) -> int | None:
 def _persons(opened: Opened, original: pl.DataFrame) -> pl.Series | None:
     """Return whose row each row of the original is, if that was declared."""
     name = next((n for n in opened.names(Role.PERSON) if n in original.columns), None)
-    return None if name is None else opened.column(name).whose(original[name])
+    return None if name is None else opened.column(name).persons(original[name])
 
 
 def _bound(opened: Opened, original: pl.DataFrame, columns: Sequence[Column]) -> dict[str, float]:
@@ -234,7 +236,7 @@ def _bound(opened: Opened, original: pl.DataFrame, columns: Sequence[Column]) ->
     if fewest is None:
         hidden = [opened.column(name) for name in opened.sensitive if name in original.columns]
         schema = Schema((*columns, *hidden, *persons))
-        matched = whose(opened, Original(original, schema, None, opened.taxonomies))
+        matched = match_people(opened, Original(original, schema, None, opened.taxonomies))
         fewest = None if matched is None else matched.least
     if fewest is None or not fewest.all():
         return {}

@@ -17,7 +17,7 @@ from shoal.measures.earlier.measuring import check_against, earlier
 from shoal.measures.exposure import exposure
 from shoal.measures.models import models
 from shoal.measures.readoff import read_off
-from shoal.measures.whose import Whose, whose
+from shoal.measures.whose import MatchedPeople, match_people
 from shoal.plan.plan import Plan
 from shoal.plan.rule_specs import build_rules
 from shoal.privacy import (
@@ -29,14 +29,14 @@ from shoal.privacy import (
     Rule,
     flatten,
 )
-from shoal.privacy.base import promised
+from shoal.privacy.base import describe_rule
 from shoal.releases.counterfeits import COUNTERFEITS, false_rows
 from shoal.releases.history.check import check_history
 from shoal.releases.history.store import History
-from shoal.releases.opened import Opened, uncounted
+from shoal.releases.opened import Opened, people_not_counted
 from shoal.releases.verdict import RuleResult, Verdict, achieved_by
 from shoal.tables.cells import as_text, blank, typed
-from shoal.tables.open_table import resolve
+from shoal.tables.open_table import resolve_schema
 from shoal.tables.original import Original
 from shoal.tables.set_cells import read_sets
 from shoal.verbs.run import Run
@@ -82,7 +82,7 @@ def audit(
     source = None if original is None else _source(opened, original)
     matched = None
     if source is not None and opened.persons is None:
-        matched = whose(opened, source)
+        matched = match_people(opened, source)
         source = replace(source, whose=None if matched is None else matched.persons)
     elif source is not None:
         source = replace(source, whose=opened.persons)
@@ -98,7 +98,7 @@ def audit(
         verdict = _one_row_each(verdict, rules, _people_of(opened, history))
     measured = _hidden(opened, plan) if opened.shape.exact else _measured(opened, verdict)
     if opened.names(Role.PERSON) and verdict.people is None:
-        told = uncounted(opened.names(Role.PERSON)[0], compared=original is not None)
+        told = people_not_counted(opened.names(Role.PERSON)[0], compared=original is not None)
         measured["uncounted"] = told
         # What was promised of people is not kept because it holds of rows.
         faults = (*verdict.faults, told)
@@ -159,9 +159,11 @@ def _over_all(
         column = earlier(opened, against, name, rules)
         found[name] = column.to_dict()
         lasting = _lasting(rules, claimed, name, (opened, *against))
-        kept = {promised(rule, "rows") for rule in rules if lasting and _follows(rule, lasting)}
+        kept = {
+            describe_rule(rule, "rows") for rule in rules if lasting and _follows(rule, lasting)
+        }
         crowds = [rule for rule in rules if lasting and isinstance(rule, KAnonymity)]
-        alone = {promised(rule, "rows") for rule in crowds}
+        alone = {describe_rule(rule, "rows") for rule in crowds}
         known = bool(kept) and _in_history(history, (opened, *against))
         if column.nobody:
             untold.append(column.nobody)
@@ -184,13 +186,13 @@ def _over_all(
 
 _UNTOLD = (
     " In an m-invariant series, which these are said to be, nobody of them was: people keep their "
-    "values. The cells cannot tell. With --history the audit can."
+    "values. The cells cannot show it; with --history, the audit can check it."
 )
 
 
 _ALONE = (
     " In an m-invariant series, which these are said to be, classes have so many people in each "
-    "release by itself. How many of them were in the earlier ones the cells cannot tell."
+    "release by itself. How many of them were in the earlier ones the cells cannot show."
 )
 
 
@@ -244,7 +246,7 @@ def _people_beside(opened: Opened, source: Original) -> int | None:
     if not false.any() or person is None or person not in rows.columns:
         return None
     whole = opened.frame.height - int(false.sum()) == rows.height
-    return rows.height if whole and source.schema.whose(rows).is_unique().all() else None
+    return rows.height if whole and source.schema.persons(rows).is_unique().all() else None
 
 
 def _one_row_each(verdict: Verdict, rules: Sequence[Rule], people: int | None) -> Verdict:
@@ -255,19 +257,19 @@ def _one_row_each(verdict: Verdict, rules: Sequence[Rule], people: int | None) -
     if people is None:
         return verdict
     results = tuple(
-        replace(result, promise=promised(rule, "people"))
+        replace(result, promise=describe_rule(rule, "people"))
         for rule, result in zip(flatten(rules), verdict.rules, strict=True)
     )
     return replace(verdict, people=people, rules=results)
 
 
-def _at_least(verdict: Verdict, rules: Sequence[Rule], matched: Whose) -> Verdict:
+def _at_least(verdict: Verdict, rules: Sequence[Rule], matched: MatchedPeople) -> Verdict:
     """Count people where every class has enough of them, whichever rows are its own."""
     stats = GroupStats(matched.least, {}, "people")
     if any(rule.column is not None or not rule.holds(stats).all() for rule in flatten(rules)):
         return verdict
     results = tuple(
-        RuleResult(rule.name, promised(rule, "people"), True, 0, rule.achieved(stats))
+        RuleResult(rule.name, describe_rule(rule, "people"), True, 0, rule.achieved(stats))
         for rule in flatten(rules)
     )
     achieved = achieved_by(flatten(rules), results)
@@ -302,7 +304,7 @@ def _source(opened: Opened, original: pl.DataFrame) -> Original:
     if not opened.complete:
         others = [name for name in opened.names(Role.KEEP) if name in original.columns]
         plan = plan.changed({"roles": {Role.KEEP: others}})
-    _, schema = resolve(original, plan, opened.taxonomies)
+    _, schema = resolve_schema(original, plan, opened.taxonomies)
     return Original(original, schema, None, opened.taxonomies)
 
 

@@ -20,11 +20,11 @@ from shoal.releases.verdict import Verdict
 from shoal.tables.original import Original
 
 
-class Course(Protocol):
+class SeriesRelease(Protocol):
     """How one release of several is made and checked."""
 
     @property
-    def tied(self) -> dict[str, Any]:
+    def manifest_entry(self) -> dict[str, Any]:
         """What the manifest tells of what it has in common with others."""
         ...
 
@@ -32,70 +32,70 @@ class Course(Protocol):
         """Group the rows."""
         ...
 
-    def shown(
+    def publish(
         self, frame: pl.DataFrame, data: Encoded, made: Any, rng: Any
     ) -> tuple[pl.DataFrame, Encoded, Any]:
         """Return what is published of the table, its numbers and its groups."""
         ...
 
-    def beside(self, release: pl.DataFrame, order: Ints) -> dict[str, pl.DataFrame]:
+    def side_tables(self, release: pl.DataFrame, order: Ints) -> dict[str, pl.DataFrame]:
         """Return what is published beside it."""
         ...
 
-    def false(self, opened: Opened, order: Ints) -> Ints:
+    def counterfeit_counts(self, opened: Opened, order: Ints) -> Ints:
         """Return how many counterfeits every class has."""
         ...
 
-    def told(
+    def record(
         self, data: Encoded, made: Any, opened: Opened, source: Original
     ) -> tuple[Pending | None, list[str]]:
         """Return what the history becomes with the release, and what is wrong with both."""
         ...
 
 
-def course(
+def continue_series(
     history: History | None,
     rules: Sequence[Rule],
     entry: Method,
     table: Original,
-) -> Course | None:
+) -> SeriesRelease | None:
     """Return what ties a release to earlier ones, None for one by itself."""
     if history is None:
         return None
     if entry.shape.domains:
-        from shoal.verbs.dummies_over_time import KeptSets
+        from shoal.verbs.dummies_over_time import DummySeries
 
-        return KeptSets.of(history, rules, table.frame, table.schema)
-    from shoal.verbs.m_invariant_series import Series
+        return DummySeries.create(history, rules, table.frame, table.schema)
+    from shoal.verbs.m_invariant_series import MInvariantSeries
 
-    return Series.of(history, rules, entry, table.frame, table.schema)
+    return MInvariantSeries.create(history, rules, entry, table.frame, table.schema)
 
 
 def shown_of(
-    series: Course | None,
+    series: SeriesRelease | None,
     frame: pl.DataFrame,
     data: Encoded,
     made: Any,
     rng: np.random.Generator | None,
 ) -> tuple[pl.DataFrame, Encoded, Any]:
     """Return what is published of a table: its rows, and whatever its series adds."""
-    return (frame, data, made) if series is None else series.shown(frame, data, made, rng)
+    return (frame, data, made) if series is None else series.publish(frame, data, made, rng)
 
 
 def told_over_time(
-    series: Course | None, data: Encoded, made: Any, opened: Opened, source: Original
+    series: SeriesRelease | None, data: Encoded, made: Any, opened: Opened, source: Original
 ) -> tuple[Pending | None, list[str]]:
     """Return what the history becomes with a release, and what is wrong with the two."""
-    return (None, []) if series is None else series.told(data, made, opened, source)
+    return (None, []) if series is None else series.record(data, made, opened, source)
 
 
 def counted_people(
-    opened: Opened, verdict: Verdict, series: Course | None, order: Ints
+    opened: Opened, verdict: Verdict, series: SeriesRelease | None, order: Ints
 ) -> tuple[Opened, Verdict]:
     """Say how many people a release and its classes have; counterfeits are nobody."""
     if verdict.people is None or verdict.stats is None:
         return opened, verdict
-    false = np.zeros(1, np.int64) if series is None else series.false(opened, order)
+    false = np.zeros(1, np.int64) if series is None else series.counterfeit_counts(opened, order)
     people = verdict.stats.sizes - false
     opened, many = replace(opened, people=people), verdict.people - int(false.sum())
     if not false.any():

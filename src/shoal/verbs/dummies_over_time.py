@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from shoal.base.errors import SchemaError, listed
+from shoal.base.errors import SchemaError, format_names
 from shoal.base.partition import Ints
 from shoal.coding.encode import Encoded
 from shoal.groupers.lasting import Grouping
@@ -28,7 +28,7 @@ from shoal.tables.schema import Schema
 
 
 @dataclass(frozen=True, eq=False)
-class KeptSets:
+class DummySeries:
     """A table that is released once more with dummy values.
 
     ``persons``: whose row each is; a person may have several.
@@ -40,19 +40,19 @@ class KeptSets:
     persons: pl.Series
 
     @classmethod
-    def of(
+    def create(
         cls, history: History, rules: Sequence[Rule], frame: pl.DataFrame, schema: Schema
-    ) -> KeptSets:
+    ) -> DummySeries:
         """Return it, or say why sets cannot be kept."""
-        made = cls(history, tuple(flatten(rules)), schema, schema.whose(frame))
+        made = cls(history, tuple(flatten(rules)), schema, schema.persons(frame))
         history.check_same(made.about)
         history.check_people(made.persons)
         return made
 
     @property
-    def tied(self) -> dict[str, Any]:
+    def manifest_entry(self) -> dict[str, Any]:
         """What the manifest tells of the series."""
-        return self.history.tied
+        return self.history.manifest_entry
 
     @property
     def about(self) -> dict[str, Any]:
@@ -86,7 +86,8 @@ class KeptSets:
             if more and self.schema[name].domain:
                 raise SchemaError(
                     f"The domain of column {name!r} lacks {len(more):,} values that sets of "
-                    f"earlier releases hold: {listed(more)}. A set stays as it is while the value "
+                    f"earlier releases hold: {format_names(more)}. A set stays as it is while "
+                    "the value "
                     "does: add them to the domain."
                 )
             unseen[name] = (*unseen.get(name, ()), *more)
@@ -117,7 +118,7 @@ class KeptSets:
         names = pl.Series([*data.sensitive_names[name], None], dtype=pl.String)
         return pl.DataFrame({"person": self.persons, "value": names.gather(codes % len(names))})
 
-    def shown(
+    def publish(
         self, frame: pl.DataFrame, data: Encoded, made: Sets, _rng: Any
     ) -> tuple[pl.DataFrame, Encoded, Sets]:
         """Return what is published of the table: its rows, with sets over all values so far."""
@@ -128,15 +129,15 @@ class KeptSets:
         }
         return frame, self._widened(data), replace(made, notes=notes)
 
-    def beside(self, _release: pl.DataFrame, _order: Ints) -> dict[str, pl.DataFrame]:
+    def side_tables(self, _release: pl.DataFrame, _order: Ints) -> dict[str, pl.DataFrame]:
         """Return what is published beside it: nothing."""
         return {}
 
-    def false(self, opened: Opened, _order: Ints) -> Ints:
+    def counterfeit_counts(self, opened: Opened, _order: Ints) -> Ints:
         """Return how many counterfeits every class has: none."""
         return np.zeros(opened.published.sizes.size, np.int64)
 
-    def told(
+    def record(
         self, data: Encoded, made: Sets, opened: Opened, source: Original
     ) -> tuple[Pending | None, list[str]]:
         """Return what the history becomes with the release, and what is wrong with the two."""

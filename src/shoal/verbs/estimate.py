@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from shoal.base.errors import ParameterError, listed, nearest
+from shoal.base.errors import ParameterError, format_names, suggest_nearest
 from shoal.base.results import Piece, Result, ResultTable, percent
 from shoal.catalog import ESTIMATORS, find_estimator, find_paper
 from shoal.releases.base import By, Counts
@@ -89,7 +89,7 @@ def estimate(
     if as_in_paper:
         estimator, eps = _of_the_paper(estimator, eps)
     name, value = asked_of(of, [name for table in opened.tables.values() for name in table.columns])
-    opened = opened.about(name)
+    opened = opened.with_sensitive(name)
     check_release(opened, name)
     view = opened.view(name)
     columns = list(view.quasi)
@@ -147,7 +147,7 @@ def _only(counts: Counts, value: str) -> Counts:
     if value not in counts.values:
         raise ParameterError(
             f"No row of the release has the value {value!r} in column {counts.of!r}; it has "
-            f"{listed(counts.values)}.{nearest(value, counts.values)}"
+            f"{format_names(counts.values)}.{suggest_nearest(value, counts.values)}"
         )
     position = [counts.values.index(value)]
     figures = (table[:, position] for table in (counts.count, counts.low, counts.high))

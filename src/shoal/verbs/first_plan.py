@@ -10,7 +10,7 @@ import polars as pl
 
 from shoal.base.roles import Kind, Role
 from shoal.catalog import DEFAULT_RULE, RULES
-from shoal.plan.changing import changes
+from shoal.plan.changing import collect_changes
 from shoal.plan.plan import Plan
 from shoal.tables.domain import Taxonomy
 from shoal.tables.guessing import names
@@ -111,7 +111,7 @@ def first_plan(
         | ({"kind": column.kind.value} if column.kind else {})
         for column in columns
     }
-    plan = plan.changed({"columns": parts}).changed(changes({"sets": sets or None}))
+    plan = plan.changed({"columns": parts}).changed(collect_changes({"sets": sets or None}))
     if "rules" not in plan.model_fields_set:
         plan = plan.replaced(rules=first_rules(rules, k))
     trees = {}
@@ -137,7 +137,8 @@ def suggested_roles(inspection: Inspection) -> dict[str, Role]:
     for name, role in roles.items():
         if role is Role.SENSITIVE and suggested_rule(inspection.frame[name])[0] is None:
             roles[name] = Role.UNDECIDED
-    if (whose := inspection.whose) is not None and not _numbers_others(inspection, whose):
+    whose = inspection.person_column
+    if whose is not None and not _numbers_others(inspection, whose):
         roles[whose] = Role.PERSON
     return roles
 
@@ -150,8 +151,8 @@ def _numbers_others(inspection: Inspection, whose: str) -> bool:
     frame = inspection.frame
     if frame[whose].null_count():
         return True
-    return names.telling(whose, names.WHOSE) is None and any(
-        names.telling(column.name, names.WHOSE) and frame[column.name].is_unique().all()
+    return names.matching_word(whose, names.WHOSE) is None and any(
+        names.matching_word(column.name, names.WHOSE) and frame[column.name].is_unique().all()
         for column in inspection.schema.columns
         if column.role is Role.IDENTIFIER
     )

@@ -11,7 +11,7 @@ import polars as pl
 
 from shoal.base.results import Caution, Piece, Result, ResultTable, percent
 from shoal.base.roles import Role
-from shoal.base.to_json import plain as plain_data
+from shoal.base.to_json import to_plain_data as plain_data
 from shoal.measures.singling import Singling, singling_out
 from shoal.plan.plan import Plan
 from shoal.tables.domain import Taxonomy
@@ -134,10 +134,10 @@ class Inspection(Result):
             what = "rows that are unique" if size == 2 else f"rows in a class below {size}"
             yield f"  {what:<30}  {percent(many / self.rows)} ({many:,})"
 
-    def decided(self, schema: Schema) -> Inspection:
+    def with_schema(self, schema: Schema) -> Inspection:
         """Return the same look with other roles."""
         columns = tuple(replace(look, column=schema[look.column.name]) for look in self.columns)
-        figures = standing(self.frame, schema.quasi)
+        figures = uniqueness(self.frame, schema.quasi)
         return replace(self, columns=columns, schema=schema, **figures)
 
     @property
@@ -146,7 +146,7 @@ class Inspection(Result):
         return not_people(self.schema, self.frame)
 
     @property
-    def whose(self) -> str | None:
+    def person_column(self) -> str | None:
         """The column that seems to say whose row it is, where people have several rows."""
         return self.schema.person or repeating(self.schema, self.frame)[1] or None
 
@@ -241,7 +241,7 @@ def inspect(
         rows=frame.height,
         columns=tuple(_look(frame[column.name], column) for column in schema.columns),
         schema=schema,
-        **standing(frame, schema.quasi),
+        **uniqueness(frame, schema.quasi),
         frame=frame,
     )
 
@@ -274,7 +274,7 @@ def _look(series: pl.Series, column: Column) -> ColumnLook:
     )
 
 
-def standing(
+def uniqueness(
     frame: pl.DataFrame, names: Sequence[str], sizes: Sequence[int] = _SIZES
 ) -> dict[str, Any]:
     """Return how unique rows are on some columns, as :class:`Inspection` has it."""

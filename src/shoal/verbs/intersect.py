@@ -23,7 +23,7 @@ from shoal.tables.open_table import check_columns, quasi_schema
 
 
 @dataclass(frozen=True, eq=False)
-class Dated:
+class ReleaseWithOriginal:
     """A release and the table that it was made from; ``what`` errors call it."""
 
     opened: Opened
@@ -31,7 +31,9 @@ class Dated:
     what: str = "release"
 
 
-def dated(releases: Sequence[Opened], tables: Sequence[pl.DataFrame | None]) -> list[Dated]:
+def pair_with_originals(
+    releases: Sequence[Opened], tables: Sequence[pl.DataFrame | None]
+) -> list[ReleaseWithOriginal]:
     """Return earlier releases beside their originals, or say which has none."""
     if len(tables) > len(releases):
         raise ParameterError(
@@ -43,17 +45,17 @@ def dated(releases: Sequence[Opened], tables: Sequence[pl.DataFrame | None]) -> 
         original = tables[number] if number < len(tables) else None
         if original is None:
             raise ParameterError(
-                f"Earlier release {number + 1} has no original beside it, so nobody can say who "
+                f"Earlier release {number + 1} has no original, so nobody can say who "
                 "was in it. Name the table that each was made from, in the same order, with "
                 "--against-original (against_original=[...])."
             )
-        beside = foreign.beside(opened, original)
-        pairs.append(Dated(beside, original, f"earlier release {number + 1}"))
+        beside = foreign.interpret_with_original(opened, original)
+        pairs.append(ReleaseWithOriginal(beside, original, f"earlier release {number + 1}"))
     return pairs
 
 
 @dataclass(frozen=True, eq=False)
-class Knowing:
+class Attacker:
     """Who is attacked, by somebody who knows how much.
 
     ``targets``: how many people at most. People of ``control`` are taken to have been there all
@@ -67,7 +69,7 @@ class Knowing:
 
 
 @dataclass(frozen=True, eq=False)
-class Followed:
+class LinkedBeliefs:
     """What all releases leave to people, by sensitive column.
 
     ``left``: to the targets; ``tried``: to whom the control was tried on, ``outsiders`` or others;
@@ -82,14 +84,14 @@ class Followed:
 
 
 def intersect(
-    now: Dated,
-    before: Sequence[Dated],
+    now: ReleaseWithOriginal,
+    before: Sequence[ReleaseWithOriginal],
     hidden: Sequence[str],
-    asked: Knowing,
+    asked: Attacker,
     rng: np.random.Generator,
 ) -> list[AttackResult]:
     """Attack people who are in the newest table and were in an earlier one, by all of them."""
-    found = follow(now, before, hidden, asked, rng)
+    found = follow_people(now, before, hidden, asked, rng)
     return [
         narrowed(
             belief,
@@ -104,18 +106,18 @@ def intersect(
     ]
 
 
-def follow(
-    now: Dated,
-    before: Sequence[Dated],
+def follow_people(
+    now: ReleaseWithOriginal,
+    before: Sequence[ReleaseWithOriginal],
     hidden: Sequence[str],
-    asked: Knowing,
+    asked: Attacker,
     rng: np.random.Generator,
-) -> Followed:
+) -> LinkedBeliefs:
     """Return what is left to people of the newest table who were in an earlier one."""
     before = [_alike(one, now.opened.quasi, hidden) for one in before]
     rows = _rows(now, before)
     outside = 0 if asked.control is None else asked.control.height
-    drawn = Draw.of(rows.shape[0], outside, min(asked.targets, rows.shape[0]), rng)
+    drawn = Draw.draw(rows.shape[0], outside, min(asked.targets, rows.shape[0]), rng)
     own = Draw(rows[drawn.chosen, 0], drawn.others, drawn.outsiders)
     truths = {
         name: answers_of(
@@ -142,7 +144,7 @@ def follow(
         return narrow(seen[0], seen[1:], {name: truth[of] for name, truth in truths.items()})
 
     main, others, outsiders = left(0, 0), left(1, 0), left(2, 1)
-    return Followed(
+    return LinkedBeliefs(
         main or {},
         others if outsiders is None else outsiders,
         outsiders is not None,
@@ -151,7 +153,9 @@ def follow(
     )
 
 
-def _alike(one: Dated, names: Sequence[str], hidden: Sequence[str]) -> Dated:
+def _alike(
+    one: ReleaseWithOriginal, names: Sequence[str], hidden: Sequence[str]
+) -> ReleaseWithOriginal:
     """Return an earlier release looked up by the same columns, or say what is missing."""
     check_columns(one.original, f"The original of {one.what}", names)
     try:
@@ -161,10 +165,10 @@ def _alike(one: Dated, names: Sequence[str], hidden: Sequence[str]) -> Dated:
         _ = opened.published
     except (SchemaError, InputError) as error:
         raise SchemaError(f"{one.what.capitalize()} cannot be searched: {error}") from None
-    return Dated(opened, one.original, one.what)
+    return ReleaseWithOriginal(opened, one.original, one.what)
 
 
-def _rows(now: Dated, before: Sequence[Dated]) -> Ints:
+def _rows(now: ReleaseWithOriginal, before: Sequence[ReleaseWithOriginal]) -> Ints:
     """Return where everybody stands in each table who is in the newest and in another one.
 
     ``[people, releases]``, the newest first; -1 for who was not there.
@@ -180,7 +184,7 @@ def _rows(now: Dated, before: Sequence[Dated]) -> Ints:
     for place, one in enumerate([now, *before]):
         what = f"The original of {one.what}" if place else "The original"
         check_columns(one.original, what, [person])
-        whose = column.whose(one.original[person])
+        whose = column.persons(one.original[person])
         if twice := int(whose.is_duplicated().sum()):
             raise SchemaError(
                 f"{what} has {twice:,} rows of people who have several, and people are followed "
@@ -202,12 +206,12 @@ def _rows(now: Dated, before: Sequence[Dated]) -> Ints:
 
 
 def _sight(
-    one: Dated,
-    now: Dated,
+    one: ReleaseWithOriginal,
+    now: ReleaseWithOriginal,
     hidden: Sequence[str],
     rows: Ints,
     drawn: Draw,
-    asked: Knowing,
+    asked: Attacker,
     rng: np.random.Generator,
 ) -> Sight:
     """Return a release with what is known at its time of the people drawn."""

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from shoal.base.errors import Infeasible, ParameterError, SchemaError, listed
+from shoal.base.errors import Infeasible, ParameterError, SchemaError, format_names
 from shoal.base.partition import Ints, Partition
 from shoal.catalog import Method
 from shoal.coding.encode import Encoded
@@ -28,7 +28,7 @@ _FALSE = "\x00counterfeit "
 
 
 @dataclass(frozen=True, eq=False)
-class Series:
+class MInvariantSeries:
     """A table that is released once more, under m-invariance.
 
     ``persons``: whose row each is, one row each. ``near``: signatures go to rows that lie close.
@@ -43,14 +43,14 @@ class Series:
     crowd: int = 1
 
     @classmethod
-    def of(
+    def create(
         cls,
         history: History,
         rules: Sequence[Rule],
         entry: Method,
         frame: pl.DataFrame,
         schema: Schema,
-    ) -> Series:
+    ) -> MInvariantSeries:
         """Return it, or say why m-invariance cannot be kept."""
         rule = _only(rules, schema)
         persons = one_row_each(frame, schema)
@@ -62,9 +62,9 @@ class Series:
         return series
 
     @property
-    def tied(self) -> dict[str, Any]:
+    def manifest_entry(self) -> dict[str, Any]:
         """What the manifest tells of the series."""
-        return self.history.tied
+        return self.history.manifest_entry
 
     @property
     def about(self) -> dict[str, Any]:
@@ -113,7 +113,7 @@ class Series:
         names = pl.Series([*data.sensitive_names[self.rule.column], None], dtype=pl.String)
         return pl.DataFrame({"person": self.persons, "value": names.gather(codes % len(names))})
 
-    def shown(
+    def publish(
         self, frame: pl.DataFrame, data: Encoded, made: Lasting, rng: np.random.Generator
     ) -> tuple[pl.DataFrame, Encoded, Partition]:
         """Return what is published: the table, its numbers and its groups, counterfeits among them.
@@ -140,24 +140,24 @@ class Series:
         )
         return whole, data.take(rows), partition
 
-    def beside(self, release: pl.DataFrame, order: Ints) -> dict[str, pl.DataFrame]:
+    def side_tables(self, release: pl.DataFrame, order: Ints) -> dict[str, pl.DataFrame]:
         """Return what is published beside it: the counterfeits of every class that has any."""
         if COUNTERFEITS in release.columns:
             raise SchemaError(
-                f"The release has a column {COUNTERFEITS!r}, which is what the table beside it "
+                f"The release has a column {COUNTERFEITS!r}, which is what its second table "
                 "calls the number of counterfeits. Rename the column."
             )
         published = read(release, self.schema.quasi)
-        false = self._false(published, order)
+        false = self._count_counterfeits(published, order)
         told = published.cells.with_columns(pl.Series(COUNTERFEITS, false))
         told = told.filter(pl.col(COUNTERFEITS) > 0).sort(published.columns, nulls_last=True)
         return {COUNTERFEITS: told}
 
-    def false(self, opened: Opened, order: Ints) -> Ints:
+    def counterfeit_counts(self, opened: Opened, order: Ints) -> Ints:
         """Return how many counterfeits every class of a release has."""
-        return self._false(opened.published, order)
+        return self._count_counterfeits(opened.published, order)
 
-    def _false(self, published: Published, order: Ints) -> Ints:
+    def _count_counterfeits(self, published: Published, order: Ints) -> Ints:
         ours = published.labels[order >= len(self.persons)]
         return np.bincount(ours, minlength=published.sizes.size).astype(np.int64)
 
@@ -189,7 +189,7 @@ class Series:
         classes = classes.select(*CLASSES).sort("person")
         return Pending(self.history, self.about, release, records, classes)
 
-    def told(
+    def record(
         self, data: Encoded, made: Lasting, opened: Opened, source: Original
     ) -> tuple[Pending | None, list[str]]:
         """Return what the history becomes with a release, and what is wrong with the two."""
@@ -216,7 +216,7 @@ class Series:
 
 def one_row_each(frame: pl.DataFrame, schema: Schema) -> pl.Series:
     """Return whose row each is; a person with several rows is refused."""
-    persons = schema.whose(frame)
+    persons = schema.persons(frame)
     if twice := int(persons.is_duplicated().sum()):
         many = persons.filter(persons.is_duplicated()).n_unique()
         raise SchemaError(
@@ -234,9 +234,10 @@ def _only(rules: Sequence[Rule], schema: Schema) -> MInvariance:
         raise ParameterError("A history ties releases together by m-invariance. Ask for it: --m 2.")
     if others := [*schema.keep, *(name for name in schema.sensitive if name != rule.column)]:
         raise SchemaError(
-            f"m-invariance protects the column {rule.column!r}, and {listed(others)} would be "
-            "published as it is beside it: it tells rows of a class apart, in one release after "
-            "the other, and counterfeits from people. Leave it out, or make it a quasi-identifier."
+            f"m-invariance protects the column {rule.column!r}, and {format_names(others)} "
+            "would be published unchanged. It would show which rows of a class belong together "
+            "over the releases, and which are counterfeits. Leave it out, or make it a "
+            "quasi-identifier."
         )
     return rule
 

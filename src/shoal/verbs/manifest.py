@@ -21,11 +21,11 @@ from shoal.base.atomic import Batch
 from shoal.base.errors import InputError, OutputError, ParameterError
 from shoal.base.parsing import Unreadable, read_json
 from shoal.base.roles import Role
-from shoal.base.to_json import plain
+from shoal.base.to_json import to_plain_data
 from shoal.plan.plan import Plan
 from shoal.releases.history.store import History
 from shoal.tables.source import Place, Source
-from shoal.tables.write_files import writing
+from shoal.tables.write_files import write_tables
 from shoal.verbs.provenance import SUFFIX
 from shoal.verbs.run import Run, versions
 
@@ -63,7 +63,7 @@ _FORM = {
 LIBRARIES = ("shoal", "numpy", "numba", "polars", "pyarrow")
 
 
-def beside(path: object) -> Path | None:
+def manifest_path(path: object) -> Path | None:
     """Return where the manifest of a release goes: ``x.csv`` -> ``x.csv.manifest.json``."""
     return path.with_name(path.name + SUFFIX) if isinstance(path, Path) else None
 
@@ -73,7 +73,7 @@ def manifest(run: Run, files: Mapping[str, Path], staged: Batch | None = None) -
 
     ``staged``: those of them that do not have their names yet.
     """
-    plan, withheld = shown(run.plan)
+    plan, withheld = without_listed_texts(run.plan)
     marks = run.marks
     told = {
         "shoal_manifest": FORMAT,
@@ -92,12 +92,12 @@ def manifest(run: Run, files: Mapping[str, Path], staged: Batch | None = None) -
         ],
         "left_out": left_out({column.name: column.role for column in run.schema.columns}, run.plan),
         "seeded": run.plan.seeded,
-        "keyed": {"how": HMAC, **marks.told()},
+        "keyed": {"how": HMAC, **marks.to_manifest()},
         "versions": dict(versions(*LIBRARIES)),
         "plan": plan,
         "withheld": withheld,
     } | ({"tied": dict(run.tied)} if run.tied else {})
-    return plain(told)  # type: ignore[no-any-return]
+    return to_plain_data(told)  # type: ignore[no-any-return]
 
 
 def figures(run: Run, made: Mapping[str, Any]) -> dict[str, Any]:
@@ -109,7 +109,7 @@ def figures(run: Run, made: Mapping[str, Any]) -> dict[str, Any]:
         "plan": run.plan.public(),
         "undecided": run.undecided,
     }
-    return {**made, "steward": plain(own)}
+    return {**made, "steward": to_plain_data(own)}
 
 
 def write_with_manifest(
@@ -134,16 +134,16 @@ def write_with_manifest(
         Returns the text of every other file from the manifest.
     """
     named = {name: goal for name, goal in goals.items() if name in tables}
-    with writing(named, tables, force, inputs, csv_safe=csv_safe) as files:
+    with write_tables(named, tables, force, inputs, csv_safe=csv_safe) as files:
         if run is None:
             return None
         paths = {name: goal for name, goal in goals.items() if isinstance(goal, Path)}
         made = manifest(run, paths, files)
-        path = beside(goals.get("release"))
+        path = manifest_path(goals.get("release"))
         if path is not None:
             replaced = force or is_manifest(path)
             with files.open(path, force=replaced, inputs=[*paths.values()], tells=True) as stream:
-                stream.write(written(made).encode())
+                stream.write(manifest_text(made).encode())
         for file, text in texts(made).items():
             used = [*inputs, *paths.values()]
             with files.open(file, force=force, inputs=used, tells=True) as stream:
@@ -159,7 +159,7 @@ def is_manifest(path: Path) -> bool:
         return False
 
 
-def written(made: Mapping[str, Any]) -> str:
+def manifest_text(made: Mapping[str, Any]) -> str:
     """Return a manifest as the text of its file."""
     return json.dumps(made, indent=2, ensure_ascii=False) + "\n"
 
@@ -173,7 +173,7 @@ def left_out(roles: Mapping[str, Role], plan: Plan) -> dict[str, str]:
     }
 
 
-def shown(plan: Plan) -> tuple[dict[str, Any], list[str]]:
+def without_listed_texts(plan: Plan) -> tuple[dict[str, Any], list[str]]:
     """Return a plan without the texts that it lists, and which keys these are."""
     tree = plan.public()
     tree.pop("evidence", None)  # who decided, and why, is the steward's to tell
@@ -215,7 +215,7 @@ def read_manifest(path: Path | str) -> dict[str, Any]:
     """Read a manifest, or the one in the figures of a run."""
     path = Path(path)
     cannot = f"The manifest {path} cannot be read"
-    beside_it = f"It lies beside the release and is called like it, with {SUFFIX} at the end."
+    beside_it = f"It lies next to the release and has the same name, with {SUFFIX} at the end."
     try:
         raw = path.read_bytes()
     except OSError as fault:
@@ -226,7 +226,7 @@ def read_manifest(path: Path | str) -> dict[str, Any]:
         tree = tree.get("manifest")
     if not isinstance(tree, dict) or not isinstance(tree.get("shoal_manifest"), int):
         raise InputError(
-            f"{path} is no manifest of a release. Give the file that ends in {SUFFIX}, or the "
+            f"{path} is not the manifest of a release. Give the file that ends in {SUFFIX}, or the "
             "figures of the run (--json)."
         )
     if tree["shoal_manifest"] != FORMAT:
@@ -253,7 +253,10 @@ def released_name(made: Mapping[str, Any], where: Path) -> str:
             "published table itself."
         )
     if name != Path(name).name or name.startswith("."):
-        raise InputError(f"The manifest {where} names no plain file: {name!r}. Copy it again.")
+        raise InputError(
+            f"The manifest {where} names something that is not a file name: {name!r}. Copy it "
+            "again."
+        )
     return name
 
 
@@ -286,7 +289,7 @@ def check_free(path: Path | None, *, force: bool) -> None:
     if path is None or not path.exists() or force or is_manifest(path):
         return
     raise OutputError(
-        f"The manifest of the release goes to {path}, which exists and is no manifest. Choose "
+        f"The manifest of the release goes to {path}, which exists and is not a manifest. Choose "
         "another name for the release, or allow both to be replaced with --force (force=True)."
     )
 
@@ -302,7 +305,7 @@ def plan_of(
     tree = json.loads(json.dumps(made.get("steward", {}).get("plan", made["plan"])))
     plan = Plan.from_public(tree, folder)
     whole = "steward" in made
-    lost = made["withheld"] if own is None else lacking(made, own)
+    lost = made["withheld"] if own is None else missing_keys(made, own)
     if _RULES in lost and not whole and not others:
         raise ParameterError(
             "The manifest withholds the rules of the release, because they name values of the "
@@ -326,11 +329,11 @@ def plan_of(
     return Plan.from_public(tree, folder).read_as(own)
 
 
-def lacking(made: Mapping[str, Any], own: Plan) -> list[str]:
+def missing_keys(made: Mapping[str, Any], own: Plan) -> list[str]:
     """Return the keys that a manifest withholds and a plan of the steward's does not have."""
     if "steward" in made:
         return []
-    has = set(shown(own)[1])
+    has = set(without_listed_texts(own)[1])
     trees = "data.hierarchies" in has
     return [
         key

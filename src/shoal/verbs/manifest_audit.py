@@ -8,13 +8,13 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from shoal.base.errors import listed
-from shoal.base.to_json import plain
+from shoal.base.errors import format_names
+from shoal.base.to_json import to_plain_data
 from shoal.catalog import find_method
 from shoal.plan.plan import Plan
 from shoal.plan.rule_specs import build_rules
 from shoal.privacy import flatten
-from shoal.privacy.base import promised
+from shoal.privacy.base import describe_rule
 from shoal.releases.history.store import History
 from shoal.releases.opened import Opened
 from shoal.releases.reading import SIDES
@@ -23,31 +23,31 @@ from shoal.tables.files import second_path
 from shoal.verbs.manifest import (
     HMAC,
     LIBRARIES,
-    beside,
     digest_and_size,
     is_manifest,
     left_out,
+    manifest_path,
     read_manifest,
-    shown,
     tied_of,
+    without_listed_texts,
 )
 from shoal.verbs.provenance import keyed, of_plan
 from shoal.verbs.run import versions
 
-_RUN = "no published cell shows it; --again (again=True) compares it"
+_RUN = "it cannot be checked from the published cells; --again (again=True) checks it"
 NOT_CHECKED = {
-    "made": "nothing in a release shows it",
-    "versions": "nothing in a release shows it",
+    "made": "it cannot be checked from a release",
+    "versions": "it cannot be checked from a release",
     "engine": _RUN,
     "keyed": _RUN,
     "seeded": _RUN,
     "withheld": _RUN,
     "method": f"the kind of release fits it, but {_RUN}",
     "plan": (
-        "its roles, rules and limits were measured as they stand; that the run had the same, "
-        "--again (again=True) compares"
+        "the release keeps its roles, rules and limits; --again (again=True) checks that the "
+        "run used them"
     ),
-    "tied": "only the history of a series shows what is of it: --history (history=...)",
+    "tied": "only the history of the series can confirm it: --history (history=...)",
     "steward": f"its plan fits its key, but of the rest {_RUN}",
 }
 """The fields of a manifest that no published cell proves or refutes, each with the reason."""
@@ -84,7 +84,7 @@ class AuditedRelease:
     others: bool = False
 
 
-def compared(
+def compare_with_manifest(
     made: Mapping[str, Any], folder: Path, audited: AuditedRelease, remade: Remade | None = None
 ) -> Verdict:
     """Return the verdict of an audit beside a manifest: what differs from it is a fault.
@@ -151,7 +151,7 @@ def _with_people(verdict: Verdict, verified: Verdict) -> Verdict:
 def _contradictions(made: Mapping[str, Any], plan: Plan, opened: Opened) -> Iterator[str]:
     """Say where a manifest contradicts its own plan, or its plan the form of the release."""
     method = plan.final().method
-    if made["method"] != plain(method.model_dump()):
+    if made["method"] != to_plain_data(method.model_dump()):
         yield f"The manifest names the method {made['method']}, and its plan {method.model_dump()}."
     shape = find_method(method.name).shape
     if shape is not opened.shape:
@@ -163,11 +163,11 @@ def _contradictions(made: Mapping[str, Any], plan: Plan, opened: Opened) -> Iter
     if made["left_out"] != held:
         yield f"The manifest says that {made['left_out']} was left out, and by its plan {held} was."
     if there := [name for name in made["left_out"] if opened.has(name)]:
-        yield f"The manifest says that {listed(there)} was left out, and the release has it."
+        yield f"The manifest says that {format_names(there)} was left out, and the release has it."
     if made["keyed"]["how"] != HMAC:
         yield f"The manifest has digests by {made['keyed']['how']!r}, and Shoal takes {HMAC}."
     if twice := [key for key in made["withheld"] if _has(made["plan"], key)]:
-        yield f"The manifest says that it withholds {listed(twice)}, and shows it."
+        yield f"The manifest says that it withholds {format_names(twice)}, and shows it."
     yield from _other_steward(made, plan)
 
 
@@ -186,7 +186,10 @@ def _other_steward(made: Mapping[str, Any], plan: Plan) -> Iterator[str]:
     """Say where the manifest in the figures of a run differs from what it shows of its plan."""
     if "steward" not in made:
         return
-    if (made["plan"], sorted(made["withheld"])) != (plain(shown(plan)[0]), sorted(shown(plan)[1])):
+    if (made["plan"], sorted(made["withheld"])) != (
+        to_plain_data(without_listed_texts(plan)[0]),
+        sorted(without_listed_texts(plan)[1]),
+    ):
         yield "The plan under 'steward' is not the one that the manifest shows."
     if keyed(bytes.fromhex(made["steward"]["key"]), "plan", of_plan(plan)) != made["keyed"]["plan"]:
         yield "The plan under 'steward' is not the one of the run: its keyed digest differs."
@@ -235,7 +238,7 @@ def _pairs(made: Mapping[str, Any], audited: AuditedRelease, verdict: Verdict) -
     rules = flatten(build_rules(specs, audited.opened.sensitive))
     counted = verdict.people is not None or "uncounted" in verdict.models
     found = [
-        (result, promised(rule, "people") if counted else "")
+        (result, describe_rule(rule, "people") if counted else "")
         for rule, result in zip(rules, verdict.rules, strict=False)
     ]
     return [
@@ -266,7 +269,7 @@ def _changed_rules(pairs: Sequence[_Pair], *, bound: bool) -> Iterator[str]:
                 f"{'holds' if told['holds'] else 'does not hold'}; the audit found the opposite."
             )
         elif told["promise"] == found.promise and not bound:
-            reached = plain(dict(found.achieved))
+            reached = to_plain_data(dict(found.achieved))
             if told["reached"] != reached:
                 yield (
                     f"The manifest says that this was reached: {told['promise']} "
@@ -316,7 +319,7 @@ def changed_files(
         path = (folder / name).resolve()
         named.discard(path)
         if not path.is_file():
-            faults.append(f"{name} is named in the manifest and is not beside it.")
+            faults.append(f"{name} is named in the manifest and is not in the same folder.")
             continue
         digest, size = digest_and_size(path)
         if released is not None and opened is not None and path == released.resolve():
@@ -335,14 +338,14 @@ def changed_files(
 
 def beside_another(released: Path, digest: str) -> list[str]:
     """Say that the manifest beside a file is of another file; ``digest``: of what was read."""
-    path = beside(released)
+    path = manifest_path(released)
     if path is None or not is_manifest(path):
         return []
     told = read_manifest(path)["files"].get(released.name)
     if told is None or digest in ("", told["sha256"]):
         return []
     return [
-        f"{path.name} beside it describes another file: the SHA-256 differs. Either the file was "
+        f"{path.name} next to it describes another file: the SHA-256 differs. Either the file was "
         "changed since, or the manifest is that of an earlier release."
     ]
 
@@ -379,7 +382,7 @@ def differences(then: Any, now: Any, where: str = "") -> Iterator[str]:
 
 def manifest_beside(released: Path, digest: str) -> dict[str, Any] | None:
     """Return the manifest beside a file if it is of this file; ``digest``: of what was read."""
-    path = beside(released)
+    path = manifest_path(released)
     if path is None or not is_manifest(path) or beside_another(released, digest):
         return None
     made = read_manifest(path)

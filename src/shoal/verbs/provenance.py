@@ -32,7 +32,7 @@ _SLICE = 1 << 17  # rows that are written out at a time
 
 
 @dataclass(frozen=True, repr=False)
-class Marks:
+class RunDigests:
     """Keyed digests of a run's table, plan and hierarchies, and when and where it was made.
 
     ``table``: of the cells as they were read, whatever they were read from. ``file``: of the file's
@@ -49,9 +49,9 @@ class Marks:
 
     def __reduce__(self) -> tuple[Any, ...]:
         digests = (self.table, self.file, self.plan, dict(self.hierarchies))
-        return Marks, (self.engine, *digests, self.made)
+        return RunDigests, (self.engine, *digests, self.made)
 
-    def told(self) -> dict[str, Any]:
+    def to_manifest(self) -> dict[str, Any]:
         """Return the digests as a manifest tells them."""
         named = {"table": self.table, "file": self.file, "plan": self.plan}
         digests: dict[str, Any] = {name: digest for name, digest in named.items() if digest}
@@ -60,19 +60,19 @@ class Marks:
         return digests
 
 
-def marks(
+def run_digests(
     file: str,
     frame: pl.DataFrame | None,
     plan: Plan,
     taxonomies: Mapping[str, Taxonomy],
     engine: str = "local",
-) -> Marks:
+) -> RunDigests:
     """Take the marks of a run; ``plan`` still has its seed.
 
     ``file``: the SHA-256 of what was read, empty of no file. ``frame``: None if it is elsewhere.
     """
     key = seed_key(plan.seed) if plan.seed is not None else secrets.token_bytes(32)
-    return Marks(
+    return RunDigests(
         engine,
         "" if frame is None else keyed(key, "table", of_frame(frame)),
         keyed(key, "file", bytes.fromhex(file)) if file else "",

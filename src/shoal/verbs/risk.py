@@ -14,10 +14,10 @@ from shoal.base.results import Caution, Piece, Result, ResultTable, percent
 from shoal.base.roles import Role
 from shoal.measures.exposure import Exposure, exposure
 from shoal.measures.risks.reidentification import AttributeRisk, Risk, assess, attribute_risk
-from shoal.measures.value_disclosure import LEFT_OUT, Telling, telling
+from shoal.measures.value_disclosure import LEFT_OUT, ValueDisclosure, value_disclosure
 from shoal.privacy import KAnonymity
 from shoal.releases import foreign
-from shoal.releases.opened import Opened, uncounted
+from shoal.releases.opened import Opened, people_not_counted
 from shoal.tables.open_table import check_columns, quasi_schema
 from shoal.tables.schema import Column
 
@@ -51,7 +51,7 @@ class Risks(Result):
     attributes_before: dict[str, AttributeRisk] = field(default_factory=dict)
     population: int | None = None
     exposure: Exposure | None = None
-    values: dict[str, Telling] = field(default_factory=dict)
+    values: dict[str, ValueDisclosure] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         after = self.after
@@ -178,7 +178,7 @@ def risk(
     options: dict[str, Any] = {"threshold": threshold, "population": population}
     if population is not None:
         if original is None:
-            opened = foreign.beside(opened, population)
+            opened = foreign.interpret_with_original(opened, population)
         check_columns(opened.frame, "The release", [name for name in quasi if opened.has(name)])
         guide = population if original is None else original
         options["taxonomies"] = opened.taxonomies
@@ -193,7 +193,7 @@ def risk(
             "another way. A row that fits nobody counts as risk 1.",
         )
     if opened.names(Role.PERSON) and after.counted == "rows":
-        warn(uncounted(opened.names(Role.PERSON)[0]))
+        warn(people_not_counted(opened.names(Role.PERSON)[0]))
     stats = stats or _counted_people(opened)
     attributes = _believed(opened, belief, stats)
     if original is None:
@@ -214,7 +214,7 @@ def risk(
         attributes_before=attributes_before,
         population=None if population is None else population.height,
         exposure=exposure(opened.published, hidden, opened.names(Role.PERSON)),
-        values=telling(opened, stats),
+        values=value_disclosure(opened, stats),
     )
 
 

@@ -14,12 +14,12 @@ from shoal.base.results import Piece, Result
 from shoal.catalog import find_method
 from shoal.measures.exposure import Exposure
 from shoal.measures.losses.ncp import Loss
-from shoal.measures.readoff import ReadOff
+from shoal.measures.readoff import DeducedValues
 from shoal.plan.plan import Plan
-from shoal.privacy.base import reached
+from shoal.privacy.base import format_figures
 from shoal.releases.verdict import Verdict
 from shoal.tables.schema import Schema
-from shoal.verbs.provenance import Marks
+from shoal.verbs.provenance import RunDigests
 
 if TYPE_CHECKING:
     from shoal.ext.proof.bound import Proof
@@ -71,9 +71,9 @@ class Run(Result):
     seconds: dict[str, float] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
     exposure: Exposure | None = None
-    read_off: ReadOff | None = None
+    read_off: DeducedValues | None = None
     proof: Proof | None = None
-    marks: Marks = field(default_factory=Marks)
+    marks: RunDigests = field(default_factory=RunDigests)
     tied: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -119,7 +119,7 @@ class Run(Result):
 
     def pieces(self) -> Iterator[Piece]:
         """Yield what came out in a few lines."""
-        from shoal.show.charts.words import say
+        from shoal.show.charts.words import format_number
 
         loss = self.loss
         left = self.rows_in - self.rows_out
@@ -136,9 +136,9 @@ class Run(Result):
             yield f"{self.verdict.people:,} different people, counted by {self.schema.person!r}"
         parts = "all by generalization"
         if loss.removal:
-            parts = f"{say(loss.generalization, 'share')} by generalization"
-            parts += f", {say(loss.removal, 'share')} by removal"
-        yield f"Information loss {say(loss.rate, 'share')}, {parts}; {removed}"
+            parts = f"{format_number(loss.generalization, 'share')} by generalization"
+            parts += f", {format_number(loss.removal, 'share')} by removal"
+        yield f"Information loss {format_number(loss.rate, 'share')}, {parts}; {removed}"
         if self.proof is not None:
             yield f"Proved: {self.proof.describe().partition('. ')[2]}"
         if self.notes:
@@ -149,7 +149,7 @@ class Run(Result):
         if self.read_off is not None and self.read_off.known and not self.read_off.warns:
             yield f"Note: {self.read_off.describe()}"
         for result in self.verdict.rules:
-            yield f"Verified: {result.promise}; reached: {reached(result.achieved)}"
+            yield f"Verified: {result.promise}; reached: {format_figures(result.achieved)}"
 
 
 def versions(*names: str) -> Mapping[str, str]:

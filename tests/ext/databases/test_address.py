@@ -15,7 +15,7 @@ from shoal.base import address
 from shoal.base.address import hide, is_address, parse, take_passwords
 from shoal.base.errors import InputError, ParameterError, PlanError
 from shoal.plan.plan import Plan
-from shoal.tables.source import Source, beside, place, target
+from shoal.tables.source import Source, parse_place, parse_target, side_table
 
 passwords = st.text(
     st.characters(min_codepoint=33, max_codepoint=0x2FF, exclude_categories=["C", "Z"]), min_size=6
@@ -112,7 +112,7 @@ def test_a_wrong_address_is_refused_without_repeating_it(text: str, words: str) 
 def test_no_password_is_shown(password: str) -> None:
     encoded = quote(password, safe="")
     text = f"postgresql://ann:{encoded}@host/db?sslpassword={encoded}&sslmode=require#t"
-    source = place(text)
+    source = parse_place(text)
     assert isinstance(source, Source)
     assert dict(source.address.settings)["password"] == password
     shown = "postgresql://ann:***@host/db?sslpassword=***&sslmode=require"
@@ -183,24 +183,24 @@ def test_a_misplaced_password_is_not_repeated(key: str) -> None:
 
 
 def test_a_table_is_named_once() -> None:
-    assert str(place("sqlite:x.db", "t")) == "sqlite:x.db#t"
-    assert str(target("sqlite:x.db", "t")) == "sqlite:x.db#t"
-    assert str(target("new.duckdb", "t")) == "new.duckdb#t"
+    assert str(parse_place("sqlite:x.db", "t")) == "sqlite:x.db#t"
+    assert str(parse_target("sqlite:x.db", "t")) == "sqlite:x.db#t"
+    assert str(parse_target("new.duckdb", "t")) == "new.duckdb#t"
     with pytest.raises(ParameterError, match="The address names the table 'a', and --table or"):
-        place("sqlite:x.db#a", "b")
+        parse_place("sqlite:x.db#a", "b")
     with pytest.raises(ParameterError, match=r"Both a table \('t'\) and a query were given"):
-        place("sqlite:x.db", "t", "select 1")
+        parse_place("sqlite:x.db", "t", "select 1")
     with pytest.raises(ParameterError, match=r"--table 't' goes with a database, and x.csv"):
-        place("x.csv", "t")
+        parse_place("x.csv", "t")
     with pytest.raises(ParameterError, match=r"is a database. Name the table that the release"):
-        target("sqlite:x.db")
+        parse_target("sqlite:x.db")
     with pytest.raises(ParameterError, match=r"'a', and --into names 'b'. Keep one"):
-        target("sqlite:x.db#a", "b")
+        parse_target("sqlite:x.db#a", "b")
     with pytest.raises(ParameterError, match=r"--into 't' goes with a database, and x.csv is none"):
-        target("x.csv", "t")
+        parse_target("x.csv", "t")
 
 
 def test_the_second_table_stands_beside_the_first() -> None:
-    found = target("sqlite:x.db", 's."a.b"')
+    found = parse_target("sqlite:x.db", 's."a.b"')
     assert isinstance(found, Source)
-    assert beside(found, "st").table == 's."a.b_st"'
+    assert side_table(found, "st").table == 's."a.b_st"'

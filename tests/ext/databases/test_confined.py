@@ -11,8 +11,8 @@ import pytest
 import shoal as public
 from shoal.base.address import hide, take_passwords
 from shoal.base.errors import InputError, PlanError
-from shoal.tables.open_table import load, locate
-from shoal.tables.source import place
+from shoal.tables.open_table import load_table, locate_table
+from shoal.tables.source import parse_place
 from shoal.tables.write_files import write_table
 from tests.ext.databases.cluster import Server
 from tests.ext.databases.conftest import Shoal
@@ -29,12 +29,12 @@ def filled(database: str) -> str:
 
 def ask(address: str, query: str, *, plan: public.Plan | None = None) -> pl.DataFrame:
     plan = plan or public.Plan()
-    return load(locate(address, plan, None, query), plan)
+    return load_table(locate_table(address, plan, None, query), plan)
 
 
 def ask_as_plan(address: str, query: str) -> pl.DataFrame:
     plan = public.Plan.from_toml(f"[data]\nquery = {query!r}")
-    return load(locate(address, plan), plan)
+    return load_table(locate_table(address, plan), plan)
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,10 @@ def test_duckdb_reads_other_files_only_where_the_user_names_them(tmp_path: Path)
     with duckdb.connect(str(tmp_path / "x.db")) as connection:
         connection.execute(f"create view v as {query}")
     assert ask(address, query)["a"].to_list() == [7]
-    for attempt in (lambda: ask_as_plan(address, query), lambda: load(place(address, "v"), PLAN)):
+    for attempt in (
+        lambda: ask_as_plan(address, query),
+        lambda: load_table(parse_place(address, "v"), PLAN),
+    ):
         with pytest.raises(InputError, match=r"Neither a view nor a plan may read other files"):
             attempt()
 
@@ -105,9 +108,9 @@ def test_a_plan_alone_sends_nothing_to_a_server(server: Server) -> None:
     text = f"[data]\nsource = {server.address()!r}\ntable = 'patients'"
     plan = public.Plan.from_toml(text)
     with pytest.raises(PlanError, match=r"names the server postgresql.*password.*--trust-plan"):
-        locate(None, plan)
+        locate_table(None, plan)
     trusted = public.Plan.from_toml(text, trust=True)
-    assert load(locate(None, trusted), trusted).height == 60
+    assert load_table(locate_table(None, trusted), trusted).height == 60
     assert ask(server.address(), "select age from patients", plan=plan).height == 60
 
 

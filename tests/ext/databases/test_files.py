@@ -16,7 +16,7 @@ import pytest
 
 from shoal.base.errors import InputError, MissingExtra, OutputError
 from shoal.ext.databases.writing import check_target
-from shoal.tables.source import Source, place
+from shoal.tables.source import Source, parse_place
 from tests.ext.databases.test_round_trip import get, put
 
 
@@ -58,7 +58,7 @@ def test_texts_that_are_none_are_refused(lite: Path) -> None:
 def test_a_file_is_known_by_its_first_bytes(tmp_path: Path, lite: Path) -> None:
     odd = tmp_path / "table.csv"
     lite.rename(odd)
-    assert isinstance(place(odd), Source)
+    assert isinstance(parse_place(odd), Source)
     assert get(str(odd), "t").height == 3002
     put(f"duckdb:{tmp_path}/d.csv", "t", pl.DataFrame({"a": [1]}))
     assert get(str(tmp_path / "d.csv"), "t").height == 1
@@ -66,7 +66,7 @@ def test_a_file_is_known_by_its_first_bytes(tmp_path: Path, lite: Path) -> None:
 
 def test_a_pipe_is_not_looked_into(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
-    assert place(tmp_path / "pipe") == tmp_path / "pipe"  # would wait for ever otherwise
+    assert parse_place(tmp_path / "pipe") == tmp_path / "pipe"  # would wait for ever otherwise
 
 
 @pytest.mark.parametrize("system", ["duckdb", "sqlite"])
@@ -122,7 +122,7 @@ def test_a_file_in_use_is_refused_before_the_work(tmp_path: Path) -> None:
         assert other.stdout is not None
         assert other.stdout.readline() == b"held\n"
         with pytest.raises(OutputError, match=r"database is locked.* Somebody else is using it"):
-            check_target([place(f"sqlite:{path}", "new")])  # type: ignore[list-item]
+            check_target([parse_place(f"sqlite:{path}", "new")])  # type: ignore[list-item]
         other.communicate()
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from shoal.base.errors import InputError
 from shoal.ext.databases.reading import read_source
 from shoal.ext.databases.writing import written
-from shoal.tables.source import place, target
+from shoal.tables.source import parse_place, parse_target
 from shoal.tables.sql_names import Name, quote, read_name
 from tests.ext.databases.cluster import Server
 
@@ -74,9 +74,9 @@ def test_odd_names_and_cells_survive_in_files(
         return
     frame = pl.DataFrame({column: [f"x{cell}"], f"{column}2": [1]})
     name = quote(table)
-    with written({target(address, name): frame}, force=True):  # type: ignore[dict-item]
+    with written({parse_target(address, name): frame}, force=True):  # type: ignore[dict-item]
         pass
-    found = read_source(place(address, name))  # type: ignore[arg-type]
+    found = read_source(parse_place(address, name))  # type: ignore[arg-type]
     assert found.equals(frame)
 
 
@@ -85,16 +85,16 @@ def test_odd_names_survive_on_a_server(server: Server, odd: str) -> None:
     server.sql('create schema "o\'d.d"')
     frame = pl.DataFrame({odd: ["a", None], "b": ["x'; drop table patients; --", '"']})
     name = f'"o\'d.d".{quote(odd)}'
-    with written({target(server.address(), name): frame}):  # type: ignore[dict-item]
+    with written({parse_target(server.address(), name): frame}):  # type: ignore[dict-item]
         pass
-    assert read_source(place(server.address(), name)).equals(frame)  # type: ignore[arg-type]
+    assert read_source(parse_place(server.address(), name)).equals(frame)  # type: ignore[arg-type]
     assert "patients" in server.tables()
 
 
 def test_capitals_count_on_a_server_only(server: Server, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"has no table 'Patients' that you may see. Did you mean"):
-        read_source(place(server.address(), "Patients"))  # type: ignore[arg-type]
+        read_source(parse_place(server.address(), "Patients"))  # type: ignore[arg-type]
     lite = f"sqlite:{tmp_path / 'x.db'}"
-    with written({target(lite, "Patients"): pl.DataFrame({"a": [1]})}):  # type: ignore[dict-item]
+    with written({parse_target(lite, "Patients"): pl.DataFrame({"a": [1]})}):  # type: ignore[dict-item]
         pass
-    assert read_source(place(lite, "pAtients")).height == 1  # type: ignore[arg-type]
+    assert read_source(parse_place(lite, "pAtients")).height == 1  # type: ignore[arg-type]

@@ -18,7 +18,7 @@ import shoal
 from shoal.base.errors import InputError, OutputError, ShoalError
 from shoal.ext.databases import writing
 from shoal.ext.databases.writing import check_target
-from shoal.tables.source import target
+from shoal.tables.source import parse_target
 from tests.cli.test_interrupted import PLAIN
 from tests.ext.databases.cluster import ENCODED, PASSWORD, Server
 from tests.ext.databases.conftest import Shoal
@@ -78,7 +78,7 @@ def test_a_schema_can_be_named_and_is_looked_up(server: Server) -> None:
     with pytest.raises(InputError, match=r"no table 'x' .* Did you mean '.*d\"\.x'\? It has"):
         get(server.address(), "x")
     with pytest.raises(OutputError, match='schema "none" does not exist'):
-        check_target([target(server.address(), "none.x")])  # type: ignore[list-item]
+        check_target([parse_target(server.address(), "none.x")])  # type: ignore[list-item]
 
 
 def test_a_reader_cannot_write_and_learns_it_before_the_work(server: Server, shoal: Shoal) -> None:
@@ -92,7 +92,7 @@ def test_a_reader_cannot_write_and_learns_it_before_the_work(server: Server, sho
     put(server.address(), "r", ALL)
     server.sql("grant create on schema public to reader")
     with pytest.raises(OutputError, match=r"must be owner of table r. Nothing was written."):
-        check_target([target(address, "r")], force=True)  # type: ignore[list-item]
+        check_target([parse_target(address, "r")], force=True)  # type: ignore[list-item]
     server.sql("create table hidden as select 1 as a")
     with pytest.raises(InputError, match=r"permission denied for table hidden. Ask its owner"):
         get(address, "hidden")
@@ -102,7 +102,7 @@ def test_what_depends_on_the_old_release_is_not_taken_away(server: Server) -> No
     put(server.address(), "r", ALL)
     server.sql("create view v as select text from r")
     with pytest.raises(OutputError, match=r"other objects depend on it.* Drop what depends on the"):
-        check_target([target(server.address(), "r")], force=True)  # type: ignore[list-item]
+        check_target([parse_target(server.address(), "r")], force=True)  # type: ignore[list-item]
     assert get(server.address(), "v").height == 3
 
 

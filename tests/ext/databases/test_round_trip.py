@@ -16,18 +16,18 @@ from shoal.base.errors import InputError, OutputError, ParameterError
 from shoal.ext.databases.database import BATCH
 from shoal.ext.databases.reading import read_source
 from shoal.ext.databases.writing import check_target, written
-from shoal.tables.source import Source, place, target
+from shoal.tables.source import Source, parse_place, parse_target
 from tests.ext.databases.cluster import Server
 
 
 def source(address: str, table: str | None = None, query: str | None = None) -> Source:
-    found = place(address, table, query)
+    found = parse_place(address, table, query)
     assert isinstance(found, Source)
     return found
 
 
 def put(address: str, table: str, frame: pl.DataFrame, *, force: bool = False) -> None:
-    goal = target(address, table)
+    goal = parse_target(address, table)
     assert isinstance(goal, Source)
     with written({goal: frame}, force=force):
         pass
@@ -97,7 +97,7 @@ def test_a_type_without_a_place_is_named(database: str) -> None:
         with pytest.raises(OutputError, match="Names of columns are too long"):
             put(database, "t", long)
         with pytest.raises(OutputError, match="is too long: 64 bytes, and postgresql keeps 63"):
-            check_target([target(database, "x" * 64)])  # type: ignore[list-item]
+            check_target([parse_target(database, "x" * 64)])  # type: ignore[list-item]
 
 
 def test_null_and_empty_and_nan_are_missing(database: str) -> None:
@@ -147,7 +147,7 @@ def test_a_table_must_be_named_and_exist(database: str) -> None:
 
 def test_an_existing_table_is_replaced_only_with_force(database: str) -> None:
     put(database, "t", ALL)
-    goal = target(database, "t")
+    goal = parse_target(database, "t")
     assert isinstance(goal, Source)
     for call in (lambda: check_target([goal]), lambda: put(database, "t", ALL.head(1))):
         with pytest.raises(OutputError, match=r"already exists. Choose another name with"):
@@ -160,7 +160,7 @@ def test_an_existing_table_is_replaced_only_with_force(database: str) -> None:
 
 def test_the_input_is_never_written_over(database: str) -> None:
     put(database, "t", ALL)
-    goal = target(database, "t")
+    goal = parse_target(database, "t")
     assert isinstance(goal, Source)
     query = "select a.text from t a join (select text from t) b on a.text = b.text"
     for given_ in (source(database, "t"), source(database, query=query)):
@@ -179,10 +179,10 @@ def test_a_view_is_not_replaced_and_hides_no_input(database: str, server: Server
     _view(database, server)
     assert get(database, "v").height == 3
     with pytest.raises(OutputError, match="is a view, which Shoal never replaces"):
-        check_target([target(database, "v")], force=True)  # type: ignore[list-item]
+        check_target([parse_target(database, "v")], force=True)  # type: ignore[list-item]
     with pytest.raises(OutputError, match="never writes over the data it reads"):
         check_target(
-            [target(database, "t")],  # type: ignore[list-item]
+            [parse_target(database, "t")],  # type: ignore[list-item]
             force=True,
             inputs=[source(database, "v")],
         )
@@ -207,13 +207,13 @@ def _view(database: str, server: Server) -> None:
 
 def test_all_or_nothing(database: str) -> None:
     put(database, "t", ALL)
-    goals = {target(database, "t"): ALL.head(1), target(database, "t_st"): ALL}
+    goals = {parse_target(database, "t"): ALL.head(1), parse_target(database, "t_st"): ALL}
     with pytest.raises(KeyboardInterrupt), written(goals, force=True):  # type: ignore[arg-type]
         raise KeyboardInterrupt
     assert get(database, "t").height == 3
     with pytest.raises(InputError, match="has no table 't_st'"):
         get(database, "t_st")
-    bad = {target(database, "new"): ALL, target(database, "t"): ALL}
+    bad = {parse_target(database, "new"): ALL, parse_target(database, "t"): ALL}
     with (
         pytest.raises(OutputError, match="already exists"),
         written(bad),  # type: ignore[arg-type]
@@ -225,12 +225,12 @@ def test_all_or_nothing(database: str) -> None:
 
 def test_a_new_file_appears_whole_or_not_at_all(tmp_path: Path) -> None:
     for system in ("duckdb", "sqlite"):
-        goal = target(f"{system}:{tmp_path / system}", "t")
+        goal = parse_target(f"{system}:{tmp_path / system}", "t")
         with pytest.raises(KeyError), written({goal: ALL}):  # type: ignore[dict-item]
             raise KeyError
         assert list(tmp_path.iterdir()) == []
         with pytest.raises(OutputError, match=r"the directory .*none does not exist. Create it"):
-            check_target([target(f"{system}:{tmp_path}/none/x", "t")])  # type: ignore[list-item]
+            check_target([parse_target(f"{system}:{tmp_path}/none/x", "t")])  # type: ignore[list-item]
 
 
 exact = st.decimals(allow_nan=False, allow_infinity=False, places=4).filter(
@@ -271,7 +271,7 @@ def test_a_release_of_every_shape_is_audited_from_the_database(
     )
     assert isinstance(outcome.frame, pl.DataFrame)
     names = {"release": "out", "st": "out_st"}
-    goals = {target(database, names[name]): frame for name, frame in outcome.tables.items()}
+    goals = {parse_target(database, names[name]): frame for name, frame in outcome.tables.items()}
     with written(goals):  # type: ignore[arg-type]
         pass
     released = get(database, "out")
@@ -362,7 +362,7 @@ def test_a_published_table_says_nothing_that_is_not_published(database: str) -> 
         options={"missing": "drop"},
         k=4,
     )
-    release.write(target(database, "release"))
+    release.write(parse_target(database, "release"))
     found = get(database, "release")
     published = found.select(pl.concat_str(pl.all())).to_series().str.join("\n").item()
     hidden = [text for cells in texts.values() for text in cells if text not in published]

@@ -12,7 +12,7 @@ from shoal.base.errors import ParameterError
 from shoal.catalog import find_method
 from shoal.ext.proof import nodes as module
 from shoal.ext.proof.ascent import ascend, best_prices, proved
-from shoal.ext.proof.bound import Bound, Proof, crowd, lower_bound
+from shoal.ext.proof.bound import Bound, Proof, lower_bound, smallest_class
 from shoal.ext.proof.nodes import WORK, make_nodes, price_found, price_kept
 from shoal.groupers import k_member, shoal
 from shoal.groupers.levels import UNIT, _depth, column_levels, make_levels
@@ -179,8 +179,8 @@ def test_what_it_says_nothing_about_is_refused_by_name():
     assert any("'anatomy' publishes every quasi-identifier as it is" in fault for fault in exact)
     with pytest.raises(ParameterError, match=r"needs a promise .* Add k-anonymity \(--k\)"):
         refuse(Request(Plan(), find_method("shoal"), [TCloseness(0.2, "s")], prove=True))
-    assert crowd([TCloseness(0.2, "s"), KAnonymity(4)]) == 4
-    assert crowd([LDiversity(3, "s")]) == 3
+    assert smallest_class([TCloseness(0.2, "s"), KAnonymity(4)]) == 4
+    assert smallest_class([LDiversity(3, "s")]) == 3
 
 
 def test_it_can_be_ended_with_what_is_proved(table):

@@ -58,7 +58,7 @@ def test_the_public_is_not_told(folder: Path) -> None:
     )
     release = table.anonymize(k=4, seed=1, prove=True)
     assert release.proof is not None
-    beside = release.beside(table)
+    beside = release.with_original(table)
     for audience in ("steward", "public"):
         beside.report(folder / f"{audience}.html", audience=audience)
     assert "loses less" in (folder / "steward.html").read_text()

@@ -9,8 +9,8 @@ from shoal.coding.encode import encode
 from shoal.ext.spark.assigning import canonical_order
 from shoal.ext.spark.columns import _blanked
 from shoal.tables.cells import blank
-from shoal.tables.find_hierarchies import gather
-from shoal.tables.open_table import load, planned, resolve
+from shoal.tables.find_hierarchies import find_hierarchies
+from shoal.tables.open_table import load_table, merge_plan, resolve_schema
 from tests.ext.spark.conftest import ROLES, counted, people, to_polars, to_spark
 
 PUBLISHED = ["age", "sex", "zip", "weight", "disease"]
@@ -18,9 +18,9 @@ PUBLISHED = ["age", "sex", "zip", "weight", "disease"]
 
 def in_canonical_order(frame, **given):
     """The rows in the order in which the Spark engine hands them to a method."""
-    plan = planned(None, **ROLES, missing=given["missing"])
-    table = load(frame, plan)
-    plan, schema = resolve(table, plan, gather(plan, table))
+    plan = merge_plan(None, **ROLES, missing=given["missing"])
+    table = load_table(frame, plan)
+    plan, schema = resolve_schema(table, plan, find_hierarchies(plan, table))
     return frame[canonical_order(encode(table, schema))]
 
 

@@ -47,12 +47,12 @@ def test_what_is_brought_is_what_was_written(spark, tmp_path):
     engine = shoal.Spark(here=True)
     release = shoal.anonymize(to_spark(spark, frame), **given, engine=engine)
     written = to_polars(release.frame)
-    assert counted(release.here.frame, ["age", "zip", "note"]).equals(
+    assert counted(release.local_tables.frame, ["age", "zip", "note"]).equals(
         counted(written, ["age", "zip", "note"])
     )
     assert release.original is None
     kept = ["age", "zip", "note"]
-    beside = release.beside(to_spark(spark, frame))
+    beside = release.with_original(to_spark(spark, frame))
     assert counted(beside.original, kept).equals(counted(frame.select(kept), kept))
     assert beside.risk().before.prosecutor_highest == 1
     assert release.risk().after.prosecutor_highest <= 1 / 20

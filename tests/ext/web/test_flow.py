@@ -19,7 +19,7 @@ import pytest
 
 from shoal.base.workers import Died
 from shoal.ext.web.app import build
-from shoal.ext.web.security import Doors, Keys
+from shoal.ext.web.security import AllowedHosts, Keys
 from shoal.tables import demo
 from tests.ext.web.conftest import TestClient
 
@@ -95,7 +95,7 @@ class Steward:
 
 @pytest.fixture(scope="module")
 def steward(tmp_path_factory) -> Iterator[Steward]:
-    app = build(tmp_path_factory.mktemp("page"), KEYS, Doors("127.0.0.1", 8124))
+    app = build(tmp_path_factory.mktemp("page"), KEYS, AllowedHosts("127.0.0.1", 8124))
     with TestClient(app, base_url=BASE + KEYS.root) as client:
         client.get("/", params={"token": KEYS.tickets.issue()})
         yield Steward(client)

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from shoal.ext.web.app import build
-from shoal.ext.web.login_links import Answer, Tickets
-from shoal.ext.web.security import HEADERS, Doors, Keys
+from shoal.ext.web.login_links import LinkResult, LoginLinks
+from shoal.ext.web.security import HEADERS, AllowedHosts, Keys
 from tests.ext.web.conftest import TestClient
 
 BASE = "http://127.0.0.1:8123"
@@ -20,7 +20,7 @@ KEYS = Keys(8123)
 
 def page(folder: Path, **options) -> TestClient:
     return TestClient(
-        build(folder, KEYS, Doors("127.0.0.1", 8123), **options),
+        build(folder, KEYS, AllowedHosts("127.0.0.1", 8123), **options),
         base_url=BASE + KEYS.root,
         raise_server_exceptions=False,
     )
@@ -77,12 +77,12 @@ def test_a_key_opens_the_page_once(stranger) -> None:
 
 def test_a_key_opens_the_page_for_a_minute() -> None:
     now = [0.0]
-    tickets = Tickets(clock=lambda: now[0])
+    tickets = LoginLinks(clock=lambda: now[0])
     young, old = tickets.issue(), tickets.issue()
     now[0] = 59.0
-    assert tickets.redeem(young) is Answer.OPENS
+    assert tickets.redeem(young) is LinkResult.OPENS
     now[0] = 61.0
-    assert tickets.redeem(old) is Answer.UNKNOWN
+    assert tickets.redeem(old) is LinkResult.UNKNOWN
 
 
 def test_a_wrong_key_opens_nothing(stranger) -> None:
@@ -106,7 +106,7 @@ def test_the_cookie_stays_on_a_secret_path(stranger) -> None:
         assert stranger.get(f"http://127.0.0.1:8123{name}", headers=head).status_code == 403
     unused = KEYS.tickets.issue()
     assert stranger.get("http://127.0.0.1:8123/", params={"token": unused}).status_code == 403
-    assert KEYS.tickets.redeem(unused) is Answer.OPENS
+    assert KEYS.tickets.redeem(unused) is LinkResult.OPENS
     page = stranger.get("/open")
     assert KEYS.path not in stranger.get("http://127.0.0.1:8123/").text
     shown = stranger.get("/").text
@@ -283,15 +283,15 @@ def test_nothing_in_the_page_is_inline_or_from_elsewhere(client) -> None:
 
 
 def test_a_server_that_listens_everywhere_answers_to_numbers_not_to_names() -> None:
-    doors = Doors("0.0.0.0", 80)
-    assert doors.known("10.1.2.3")
-    assert doors.known("[fe80::1]:80")
-    assert not doors.known("localhost:²")  # a digit, and no number
-    assert doors.known("localhost:80")
-    assert not doors.known("evil.example")
-    assert not doors.known("evil.example:80")
-    assert not Doors("10.1.2.3", 80).known("127.0.0.1:80")
-    assert Doors("10.1.2.3", 80).known("10.1.2.3")
+    doors = AllowedHosts("0.0.0.0", 80)
+    assert doors.allows("10.1.2.3")
+    assert doors.allows("[fe80::1]:80")
+    assert not doors.allows("localhost:²")  # a digit, and no number
+    assert doors.allows("localhost:80")
+    assert not doors.allows("evil.example")
+    assert not doors.allows("evil.example:80")
+    assert not AllowedHosts("10.1.2.3", 80).allows("127.0.0.1:80")
+    assert AllowedHosts("10.1.2.3", 80).allows("10.1.2.3")
 
 
 def test_a_digit_that_is_no_number_is_no_port_and_no_length(client) -> None:

@@ -70,15 +70,15 @@ def test_what_cannot_be_proved_is_refused_before_it_runs(steward, patients) -> N
 
 def test_what_is_enough_for_the_groups_is_not_enough_for_the_proof() -> None:
     run = WebRun(1, "", "", "", Path(), anytime=True, method="shoal", rules=[], prove=True)
-    run.hear("refine")
+    run.on_stage("refine")
     run.enough = True
-    run.hear("refine")
+    run.on_stage("refine")
     assert run.enough
-    run.hear("prove")
+    run.on_stage("prove")
     assert not run.enough
-    run.hear("prove: at most 7.0 % above the best")
+    run.on_stage("prove: at most 7.0 % above the best")
     assert (run.stage, run.far) == ("prove", "at most 7.0 % above the best")
     run.enough = True
-    run.hear("compile")
-    run.hear("prove: at most 6.5 % above the best")
+    run.on_stage("compile")
+    run.on_stage("prove: at most 6.5 % above the best")
     assert run.enough and not run.compiling

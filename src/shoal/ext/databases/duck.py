@@ -13,7 +13,7 @@ from shoal.base.address import Address
 from shoal.base.errors import InputError, OutputError
 from shoal.ext.databases.arrow import fit, frames
 from shoal.ext.databases.database import Database, Found, missing
-from shoal.ext.databases.faults import told
+from shoal.ext.databases.faults import translate_errors
 from shoal.tables.sql_names import (
     Name,
     bare,
@@ -51,7 +51,7 @@ def connect(address: Address, *, write: bool) -> Duck:
         raise missing(address)
     # Without the last setting a query could read Python's own variables as tables.
     config: Any = {"python_enable_replacements": False}
-    with told(address, f"Cannot open {address}", OutputError if write else InputError):
+    with translate_errors(address, f"Cannot open {address}", OutputError if write else InputError):
         connection = duckdb.connect(
             str(address.path.absolute()), read_only=not write, config=config
         )

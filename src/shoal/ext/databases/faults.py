@@ -51,7 +51,7 @@ _NEXT = (
 )
 
 
-def words(fault: BaseException, address: Address) -> str:
+def error_text(fault: BaseException, address: Address) -> str:
     """Return the driver's own words in one line, scrubbed."""
     text = address.scrub(str(fault))
     text = re.split(r"\n\s*(?:Query was|query|LINE \d+|CONTEXT)\b", text)[0]
@@ -64,7 +64,9 @@ def words(fault: BaseException, address: Address) -> str:
 
 
 @contextmanager
-def told(address: Address, doing: str, error: type[ShoalError] = InputError) -> Iterator[None]:
+def translate_errors(
+    address: Address, doing: str, error: type[ShoalError] = InputError
+) -> Iterator[None]:
     """Turn whatever a driver raises into ``error``: what was tried, why not, what to do next."""
     try:
         yield
@@ -73,7 +75,7 @@ def told(address: Address, doing: str, error: type[ShoalError] = InputError) -> 
     except Exception as fault:
         if not _from_driver(fault):
             raise
-        said = words(fault, address)
+        said = error_text(fault, address)
         # Whoever logs the chain of errors must not find the password there either.
         fault.args = (said,)
         step = next((step for pattern, step in _NEXT if re.search(pattern, said, re.I)), "")

@@ -14,7 +14,7 @@ from shoal.base.address import Address
 from shoal.base.errors import InputError, OutputError
 from shoal.ext.databases.arrow import frames, unsigned
 from shoal.ext.databases.database import BATCH, Database, Found, missing
-from shoal.ext.databases.faults import told
+from shoal.ext.databases.faults import translate_errors
 from shoal.tables.cells import dated
 from shoal.tables.set_cells import SETS, to_json
 from shoal.tables.sql_names import Name, bare, check_columns, not_one_select, quote
@@ -44,7 +44,7 @@ def connect(address: Address, *, write: bool) -> Lite:
     assert address.path is not None
     if not write and not address.path.exists():
         raise missing(address)
-    with told(address, f"Cannot open {address}", OutputError if write else InputError):
+    with translate_errors(address, f"Cannot open {address}", OutputError if write else InputError):
         lite = Lite(_connected(address, "rwc" if write else "ro"), address)
         try:
             lite.tables()  # a file that is no database says so only now

@@ -14,7 +14,7 @@ from shoal.base.address import Address
 from shoal.base.errors import InputError, OutputError
 from shoal.ext.databases.arrow import fit, frames, numbers
 from shoal.ext.databases.database import Database, Found
-from shoal.ext.databases.faults import told
+from shoal.ext.databases.faults import translate_errors
 from shoal.tables.sql_names import Name, bare, check_columns, not_one_select, quote
 
 _KINDS = {"r": "table", "p": "partitioned table", "v": "view", "m": "view", "f": "foreign table"}
@@ -48,7 +48,9 @@ def connect(address: Address, *, write: bool) -> Postgres:
         settings.setdefault("connect_timeout", "15")
     # Pairs of our own writing: the client has no address to misread and to repeat in an error.
     text = " ".join(f"{key}='{_escaped(value)}'" for key, value in settings.items())
-    with told(address, f"Cannot connect to {address}", OutputError if write else InputError):
+    with translate_errors(
+        address, f"Cannot connect to {address}", OutputError if write else InputError
+    ):
         return Postgres(driver.connect(text), address, write=write)
 
 

@@ -9,10 +9,10 @@ from difflib import get_close_matches
 import polars as pl
 
 from shoal.base.column_names import check_names, check_rows
-from shoal.base.errors import InputError, ParameterError, listed, nearest
+from shoal.base.errors import InputError, ParameterError, format_names, suggest_nearest
 from shoal.ext.databases.arrow import check_dates, gather
 from shoal.ext.databases.database import Database, opened
-from shoal.ext.databases.faults import told
+from shoal.ext.databases.faults import translate_errors
 from shoal.tables.cells import blank
 from shoal.tables.source import Source
 from shoal.tables.sql_names import Name, read_name, subquery
@@ -25,7 +25,10 @@ def read_source(source: Source, missing: Sequence[str] = ()) -> pl.DataFrame:
     texts, NaN and the texts of ``missing``.
     """
     said = f"{str(source)[:1].upper()}{str(source)[1:]}"
-    with opened(source.address) as database, told(source.address, f"Cannot read {source}"):
+    with (
+        opened(source.address) as database,
+        translate_errors(source.address, f"Cannot read {source}"),
+    ):
         with closing(database.frames(selection(database, source))) as parts:
             frame = gather(parts, said)
         check_names(frame.columns, said)
@@ -37,7 +40,10 @@ def read_source(source: Source, missing: Sequence[str] = ()) -> pl.DataFrame:
 
 def exists(source: Source) -> bool:
     """Tell whether a table is there."""
-    with opened(source.address) as database, told(source.address, f"Cannot read {source}"):
+    with (
+        opened(source.address) as database,
+        translate_errors(source.address, f"Cannot read {source}"),
+    ):
         return source.table is not None and database.find(read_name(source.table)) is not None
 
 
@@ -61,7 +67,7 @@ def selection(database: Database, source: Source) -> str:
 def unknown(database: Database, name: Name, source: Source) -> InputError:
     """Say that a table does not exist, and which ones may have been meant."""
     tables = database.tables()
-    near = nearest(str(name), [_short(database, table) for table in tables])
+    near = suggest_nearest(str(name), [_short(database, table) for table in tables])
     if not near:  # perhaps it is in another schema
         close = {table.table: table for table in tables}
         guess = get_close_matches(name.table, close, n=1, cutoff=0.6)
@@ -81,4 +87,4 @@ def _short(database: Database, name: Name) -> str:
 
 
 def _names(database: Database, tables: Sequence[Name]) -> str:
-    return listed(_short(database, table) for table in tables)
+    return format_names(_short(database, table) for table in tables)

@@ -13,11 +13,11 @@ from pathlib import Path
 import polars as pl
 
 from shoal.base.address import Address
-from shoal.base.errors import OutputError, listed
+from shoal.base.errors import OutputError, format_names
 from shoal.base.system import rename_new
 from shoal.ext.databases.arrow import batches
 from shoal.ext.databases.database import Database, Found, opened
-from shoal.ext.databases.faults import told
+from shoal.ext.databases.faults import translate_errors
 from shoal.ext.databases.reading import selection
 from shoal.tables.source import Place, Source
 from shoal.tables.sql_names import Name, quote, read_name
@@ -47,7 +47,10 @@ def check_target(
             assert target.table is not None
         return
     used = _used(inputs)
-    with opened(address, write=True) as database, told(address, _cannot(targets[0]), OutputError):
+    with (
+        opened(address, write=True) as database,
+        translate_errors(address, _cannot(targets[0]), OutputError),
+    ):
         _spare(database, used, targets)
         for target in targets:
             name, old = _place(database, target, force)
@@ -72,12 +75,12 @@ def written(
             address = stack.enter_context(_new_file(address))
         used = _used(inputs)
         database = stack.enter_context(opened(address, write=True))
-        with told(address, _cannot(targets[0]), OutputError):
+        with translate_errors(address, _cannot(targets[0]), OutputError):
             _spare(database, used, targets)
             for target, frame in tables.items():
                 _write(database, target, frame, force)
         yield
-        with told(address, _cannot(targets[0]), OutputError):
+        with translate_errors(address, _cannot(targets[0]), OutputError):
             database.commit()
 
 
@@ -168,7 +171,10 @@ def _used(inputs: Sequence[Place | str]) -> list[_Used]:
     used = []
     for source in inputs:
         if isinstance(source, Source):
-            with opened(source.address) as database, told(source.address, f"Cannot read {source}"):
+            with (
+                opened(source.address) as database,
+                translate_errors(source.address, f"Cannot read {source}"),
+            ):
                 select = selection(database, source)
                 identity = database.identity()
                 own = None if source.table is None else database.find(read_name(source.table))
@@ -215,7 +221,8 @@ def _fitted(database: Database, frame: pl.DataFrame, target: Source) -> list[tup
     long = [name for name in frame.columns if limit and len(name.encode()) > limit]
     if long:
         raise OutputError(
-            f"Names of columns are too long: {listed(long)}; {target.address.system} keeps {limit} "
+            f"Names of columns are too long: {format_names(long)}; {target.address.system} "
+            f"keeps {limit} "
             "bytes. Nothing was written; rename them."
         )
     return fitted

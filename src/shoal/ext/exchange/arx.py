@@ -92,7 +92,7 @@ def read_project(path: Path) -> Project:
         return _read(path, box)
 
 
-def _unreadable(path: Path, what: str = "is no project of ARX, or damaged") -> Unreadable:
+def _unreadable(path: Path, what: str = "is not an ARX project, or damaged") -> Unreadable:
     return Unreadable(f"{path} {what}", "Save the project again in ARX.")
 
 
@@ -138,7 +138,7 @@ def _read(path: Path, box: zipfile.ZipFile) -> Project:
 def _tree(path: Path, box: zipfile.ZipFile, member: str) -> Xml.Element:
     if member not in box.namelist():
         raise InputError(
-            f"{path} is no project of ARX: it holds no {member}. Give a file that ARX saved "
+            f"{path} is not an ARX project: it holds no {member}. Give a file that ARX saved "
             "(.deid)."
         )
     with _unreadable(path).parsing("zip", "xml"):

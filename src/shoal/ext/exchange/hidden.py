@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as Xml
 
-from shoal.base.errors import InputError, listed
+from shoal.base.errors import InputError, format_names
 
 _MAIN = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
 _BLOCK = 1 << 20
@@ -104,7 +104,7 @@ class HiddenParts:
             said.append(f"{_many(len(self.rows), 'row')} ({numbers}{why})")
         if self.columns:
             own = [names[column - self.corner] for column in self.columns]
-            said.append(f"{_many(len(own), 'column')} ({listed(own)})")
+            said.append(f"{_many(len(own), 'column')} ({format_names(own)})")
         return " and ".join(said)
 
 

@@ -36,14 +36,14 @@ def from_project(path: Path, out: Path, *, force: bool) -> None:
                 folder.rmdir()
         raise
     trees = f"{len(files)} hierarch{'y' if len(files) == 1 else 'ies'}"
-    console.line(f"Wrote {out}: {len(project.columns)} columns and {trees} from ARX.")
+    console.print_line(f"Wrote {out}: {len(project.columns)} columns and {trees} from ARX.")
     if project.notes:
-        console.line("Without a counterpart, or for you to look at:")
+        console.print_line("Without a counterpart, or for you to look at:")
     for note in project.notes:
-        console.line(f"  {note}")
-    console.line("Take the table out of the project, then run:")
-    console.line(f"  unzip -p {shlex.quote(str(path))} data/input.csv > table.csv")
-    console.line(f"  shoal anonymize table.csv --plan {out} -o release.csv")
+        console.print_line(f"  {note}")
+    console.print_line("Take the table out of the project, then run:")
+    console.print_line(f"  unzip -p {shlex.quote(str(path))} data/input.csv > table.csv")
+    console.print_line(f"  shoal anonymize table.csv --plan {out} -o release.csv")
 
 
 def _plan(project: Project, trees: dict[str, str]) -> Plan:

@@ -15,9 +15,9 @@ from xml.etree import ElementTree as Xml
 import polars as pl
 
 from shoal.base.column_names import check_names, check_rows, check_twice
-from shoal.base.errors import InputError, OutputError, listed, nearest, warn
+from shoal.base.errors import InputError, OutputError, format_names, suggest_nearest, warn
 from shoal.base.extras import needed
-from shoal.base.memory import most_unpacked, told
+from shoal.base.memory import format_bytes, most_unpacked
 from shoal.base.parsing import Unreadable
 from shoal.ext.exchange.hidden import HiddenParts, hidden_in
 from shoal.tables.cells import as_text
@@ -129,7 +129,8 @@ def check_size(path: Path, box: zipfile.ZipFile) -> None:
     size = sum(part.file_size for part in box.infolist())
     if size > most_unpacked():
         raise InputError(
-            f"{path} unpacks to {told(size)}, more than the {told(most_unpacked())} that are "
+            f"{path} unpacks to {format_bytes(size)}, more than the "
+            f"{format_bytes(most_unpacked())} that are "
             "allowed (--max-unpacked, and never more than the free memory takes). Nothing was read."
         )
 
@@ -152,7 +153,8 @@ def unpacked(path: Path, box: zipfile.ZipFile, most: int) -> bytes:
                     if size > min(said, left):
                         raise InputError(
                             f"{path} is a damaged Excel file ({name} unpacks to more than "
-                            f"{told(min(said, left))}, which is what the file says or what is "
+                            f"{format_bytes(min(said, left))}, which is what the file says or "
+                            "what is "
                             "allowed). Nothing was read. Save it again."
                         )
                     plain.write(block)
@@ -206,18 +208,20 @@ def _sheet(
     if hidden is None and (unseen := [name for name in every if name not in (*seen, wanted)]):
         warn(
             f"{path} has {len(unseen)} hidden sheet{'s' * (len(unseen) > 1)}, of which nothing is "
-            f"read: {listed(unseen)}. Name one with --sheet, or say --hidden skip (hidden='skip')."
+            f"read: {format_names(unseen)}. Name one with --sheet, or say --hidden skip "
+            "(hidden='skip')."
         )
     if wanted is None and len(sheets) != 1:
         raise InputError(
-            f"{path} has {len(sheets)} sheets: {listed(sheets)}. Say which one is the table: "
+            f"{path} has {len(sheets)} sheets: {format_names(sheets)}. Say which one is the table: "
             f"--sheet NAME (sheet=...; sheet under [data] of a plan). The largest is "
             f"{_by_size(box, sheets)[0]!r}."
         )
     name = next(iter(sheets)) if wanted is None else wanted
     if name not in sheets:
         raise InputError(
-            f"{path} has no sheet {name!r}. Its sheets: {listed(sheets)}.{nearest(name, sheets)}"
+            f"{path} has no sheet {name!r}. Its sheets: "
+            f"{format_names(sheets)}.{suggest_nearest(name, sheets)}"
         )
     return name, _member(sheets[name])
 

@@ -14,17 +14,17 @@ import polars as pl
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from shoal.api.arguments import Declared
+from shoal.api.arguments import OpenArguments
 from shoal.api.opening import open as open_table
 from shoal.api.release import Release
-from shoal.api.signatures import parted
+from shoal.api.signatures import split_arguments
 from shoal.api.table import Table
 from shoal.base.errors import InputError, ParameterError
 from shoal.catalog import find_method
 from shoal.plan.plan import Plan
 from shoal.releases.ends import ENDS
 from shoal.tables.native import Native, from_native
-from shoal.tables.open_table import Names, planned
+from shoal.tables.open_table import Names, merge_plan
 
 
 class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -73,10 +73,10 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """Anonymize the rows of ``X``, a frame or an array; ``y`` is ignored."""
         frame = self._rows(X, reset=True)
         given = {"k": self.k, "mid": self.numeric or None, **(self.settings or {})}
-        declared, asked = parted(given, Declared)
+        declared, asked = split_arguments(given, OpenArguments)
         quasi = frame.columns if self.quasi is None and self.plan is None else self.quasi
         table = open_table(frame, plan=self.plan, quasi=quasi, **declared)
-        table = replace(table, plan=planned(table.plan, **asked))
+        table = replace(table, plan=merge_plan(table.plan, **asked))
         self.release_, self._published = _in_order(table)
         self._salt = secrets.randbits(64)
         self._fitted_on = self._digest(frame)
@@ -95,7 +95,7 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             )
         published = self._published
         if hasattr(X, "columns") or hasattr(X, "column_names"):
-            return Native.of(X).back(published)
+            return Native.from_frame(X).convert(published)
         return np.column_stack([column.to_numpy() for column in published])
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from shoal.base.errors import MissingExtra, SchemaError, listed, nearest
+from shoal.base.errors import MissingExtra, SchemaError, format_names, suggest_nearest
 from shoal.base.partition import Bools, Floats, Ints
 from shoal.base.roles import Role
 from shoal.measures.losses.features import features, read_beside
@@ -106,8 +106,8 @@ def choose_target(schema: Schema, wanted: str | None) -> str | None:
         role = f" It is declared {schema[wanted].role.value}." if wanted in schema else ""
         raise SchemaError(
             f"The column {wanted!r} cannot be predicted.{role} A classifier predicts a sensitive "
-            f"column, or one that is passed through; there are: {listed(able)}."
-            f"{nearest(wanted, able)}"
+            f"column, or one that is passed through; there are: {format_names(able)}."
+            f"{suggest_nearest(wanted, able)}"
         )
     return wanted
 

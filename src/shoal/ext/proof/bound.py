@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from shoal.base.errors import listed
+from shoal.base.errors import format_names
 from shoal.coding.encode import Encoded
 from shoal.privacy import Rule
 from shoal.tables.domain import Nominal, Ordered
@@ -97,7 +97,8 @@ class Proof:
         )
         if bound.how == "nearest":
             told += (
-                f" The bound is a loose one: {listed(bound.columns)} can be published in too many "
+                f" The bound is a loose one: {format_names(bound.columns)} can be published in "
+                "too many "
                 "ways for a tight one, which needs hierarchies."
             )
         return told
@@ -116,7 +117,7 @@ class Proof:
         }
 
 
-def crowd(rules: Sequence[Rule]) -> int:
+def smallest_class(rules: Sequence[Rule]) -> int:
     """Return how many rows every class has at least, by the rules."""
     return max((rule.least for rule in rules), default=1)
 

@@ -25,8 +25,8 @@ from shoal.releases.opened import Opened
 from shoal.tables.find_hierarchies import Hierarchies
 from shoal.tables.native import Native
 from shoal.tables.open_table import warn_undecided
-from shoal.verbs.anonymize import Clock, advice, group, heard
-from shoal.verbs.provenance import digest_of, marks
+from shoal.verbs.anonymize import Clock, advice, collect_warnings, group
+from shoal.verbs.provenance import digest_of, run_digests
 from shoal.verbs.randomness import warn_of_short
 from shoal.verbs.run import Run
 
@@ -57,7 +57,7 @@ def anonymize_and_bring(
     """Return the release, and the table that it was made from if the engine is to bring both."""
     clock = Clock(progress or (lambda stage: None))
     run, tables, here = _on_spark(data, plan.final(), hierarchies, extra, engine or Spark(), clock)
-    run = replace(run, marks=marks(digest_of(data), None, plan, {}, "spark"))
+    run = replace(run, marks=run_digests(digest_of(data), None, plan, {}, "spark"))
     if here is None:
         return Release(None, run, Native(), tables), None
     opened, original = here
@@ -84,7 +84,7 @@ def _on_spark(
     def run(entry: Method, rows: Encoded, rule: Rule, rng: Any, options: Mapping[str, Any]) -> Any:
         return group(entry, rows, rule, rng, options, clock, plan)
 
-    with heard() as said:
+    with collect_warnings() as said:
         warn_of_short(plan)
         made, tables, here = carry_out(data, plan, hierarchies, extra, engine, run, clock)
         warn_undecided(made.schema)

@@ -17,7 +17,7 @@ from shoal.base.partition import GroupStats, Ints, Partition, histogram
 from shoal.coding.encode import Encoded
 from shoal.coding.joins import joins, merge
 from shoal.measures.losses.ncp import Loss, iloss
-from shoal.releases.generalized.make import written
+from shoal.releases.generalized.make import format_column
 from shoal.tables.schema import Schema
 
 Grouping = Callable[[Encoded], Partition]
@@ -77,7 +77,7 @@ def assign(
     cells = [
         series
         for name, join in zip(data.names, joined, strict=True)
-        for series in written(schema[name], join, first.astype(np.int64), typed=typed)
+        for series in format_column(schema[name], join, first.astype(np.int64), typed=typed)
     ]
     groups = made.labels()
     label = np.where(groups >= 0, classes[groups], -1) if made.groups else groups

@@ -28,7 +28,7 @@ def check_size(table: SparkTable, settings: Spark) -> None:
         )
 
 
-def brought(job: Job, staged: Staged) -> Brought:
+def collect_release(job: Job, staged: Staged) -> Brought:
     """Return the release, and the table beside it, as polars has them.
 
     Both come from the staged table, whose published half was found to be what was written. Rows

@@ -13,7 +13,7 @@ from typing import Any
 import polars as pl
 
 from shoal.base.column_names import check_twice
-from shoal.base.errors import SchemaError, listed
+from shoal.base.errors import SchemaError, format_names
 from shoal.base.roles import Role
 from shoal.ext.spark.functions import F
 from shoal.ext.spark.hashing import to_polars
@@ -83,7 +83,8 @@ def take_in(frame: Any, plan: Plan, *, texts: bool) -> SparkTable:
         raise SchemaError(
             "The Spark engine does not guess roles, which would mean looking at every cell of "
             f"every column, and none are declared. Name them with --quasi (quasi=[...]) or in a "
-            f"plan; 'shoal inspect' on a part of the table proposes some. It has: {listed(every)}."
+            "plan; 'shoal inspect' on a part of the table proposes some. It has: "
+            f"{format_names(every)}."
         )
     faults = [
         unknown_column(name, every, role=column.role)

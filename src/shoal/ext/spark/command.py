@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from shoal.base.errors import ParameterError
 from shoal.cli import console, reporting
-from shoal.cli.streams import DASH, put
+from shoal.cli.streams import DASH, write_stdout
 from shoal.tables.source import Source
 
 if TYPE_CHECKING:
@@ -74,10 +74,10 @@ def carry_out(order: Order, plan: Plan, started: float) -> None:
         if stage == "compile":
             from shoal.cli.background import compiling
 
-            console.note(compiling())
+            console.print_note(compiling())
         elif stage != "refine" and shown[-1:] != [stage]:
             shown.append(stage)
-            console.note(f"{time.perf_counter() - started:6.1f} s  {stage}")
+            console.print_note(f"{time.perf_counter() - started:6.1f} s  {stage}")
         return False
 
     with stoppable(), warnings.catch_warnings():
@@ -91,7 +91,7 @@ def carry_out(order: Order, plan: Plan, started: float) -> None:
     for text in release.warnings:
         console.warning(text)
     console.show(release.made.pieces())
-    console.line(f"Wrote {' and '.join(files)}.")
+    console.print_line(f"Wrote {' and '.join(files)}.")
 
 
 def _write_figures(order: Order, release: Release[Any]) -> list[str]:
@@ -101,13 +101,13 @@ def _write_figures(order: Order, release: Release[Any]) -> list[str]:
     """
     from shoal.ext.spark.files import Files
     from shoal.ext.spark.settings import address
-    from shoal.verbs.manifest import figures, write_with_manifest, written
+    from shoal.verbs.manifest import figures, manifest_text, write_with_manifest
 
     run = release.made
     shown: list[bytes] = []
 
     def texts(made: Mapping[str, Any]) -> dict[Path, str]:
-        told = {"--json": written(release.to_dict() | {"manifest": figures(run, made)})}
+        told = {"--json": manifest_text(release.to_dict() | {"manifest": figures(run, made)})}
         if order.audience is not None:
             from shoal.report.evidence import filled
             from shoal.verbs.provenance import digest_of
@@ -122,7 +122,7 @@ def _write_figures(order: Order, release: Release[Any]) -> list[str]:
     try:
         file = write_with_manifest({}, run, goals, force=order.force, texts=texts)
         if shown:
-            put(shown[-1])
+            write_stdout(shown[-1])
     except BaseException:
         # Both or neither; what was replaced with --force is gone already.
         if not order.force:

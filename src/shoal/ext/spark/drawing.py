@@ -21,14 +21,14 @@ from shoal.ext.spark.columns import side_by_side
 from shoal.ext.spark.hashing import Mark, fingerprints, hashed, to_polars
 from shoal.ext.spark.job import KEPT, Checks, Job, Seen, Staged
 from shoal.ext.spark.layout import Layout, dummied
-from shoal.ext.spark.looking import counted_values, heard, told
+from shoal.ext.spark.looking import collect_answers, counted_values, pack_answer
 from shoal.measures.losses.ncp import Loss
 from shoal.privacy import Rule
 from shoal.releases.check_counts import Findings, Values
 from shoal.releases.dummies import make as dummies
 from shoal.releases.dummies.check import check
 from shoal.releases.opened import Opened
-from shoal.tables.open_table import resolve
+from shoal.tables.open_table import resolve_schema
 from shoal.tables.original import Original
 from shoal.tables.schema import Schema
 
@@ -45,7 +45,7 @@ def stage_dummies(job: Job) -> Staged:
         mark = marked(table)
         rows = mark.found[0]
         cells = side_by_side([values.published for values in sensitive.values()])
-        plan, schema = resolve(table.head(cells), job.plan, job.taxonomies)
+        plan, schema = resolve_schema(table.head(cells), job.plan, job.taxonomies)
         more = {name: unseen(schema[name], values.names) for name, values in sensitive.items()}
         whole = GroupStats(
             np.array([rows], np.int64),
@@ -197,9 +197,9 @@ def _looked(
             source = Original(truth, schema, np.arange(frame.height))
             verdict = check(Opened({"release": released}, declared), rules, source)
             results = [asdict(result) for result in verdict.rules]
-            yield told([results, list(verdict.faults), frame.height])
+            yield pack_answer([results, list(verdict.faults), frame.height])
 
-    heard_of = heard(staged, look)
+    heard_of = collect_answers(staged, look)
     parts = [
         Findings(
             rows,

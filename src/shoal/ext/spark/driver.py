@@ -29,7 +29,7 @@ from shoal.ext.spark.layout import Layout, generalized, shuffled
 from shoal.ext.spark.tuples import KEY, Tuples
 from shoal.measures.named import check_labels
 from shoal.plan.plan import Plan
-from shoal.tables.open_table import resolve
+from shoal.tables.open_table import resolve_schema
 from shoal.tables.schema import Schema
 
 
@@ -37,7 +37,7 @@ def on_the_driver(job: Job, tuples: Tuples) -> Staged:
     """Group all tuples here, and stage the release."""
     with job.clock.stage("encode"):
         cells, counts, keys = tuples.collected()
-        plan, schema = resolve(job.table.head(cells), job.plan, job.taxonomies)
+        plan, schema = resolve_schema(job.table.head(cells), job.plan, job.taxonomies)
         data = encoded(job, cells, schema)
         many = counts.to_numpy().astype(np.int64)
         for text in check_labels(data, schema, plan, dict.fromkeys(data.names, many)):

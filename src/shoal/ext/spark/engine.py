@@ -16,7 +16,7 @@ from shoal.base.errors import MissingExtra, ParameterError, ShoalError
 from shoal.base.params import check_options
 from shoal.catalog import find_method
 from shoal.ext.spark import files
-from shoal.ext.spark.bringing import Brought, brought, check_size
+from shoal.ext.spark.bringing import Brought, check_size, collect_release
 from shoal.ext.spark.columns import take_in
 from shoal.ext.spark.job import Job, Stopwatch
 from shoal.ext.spark.looking import read_off_there
@@ -27,9 +27,9 @@ from shoal.plan.plan import Plan
 from shoal.plan.rule_specs import build_rules
 from shoal.privacy import Rule
 from shoal.tables.compatibility import refuse
-from shoal.tables.find_hierarchies import Hierarchies, gather, is_path
+from shoal.tables.find_hierarchies import Hierarchies, find_hierarchies, is_path
 from shoal.tables.native import is_spark_frame
-from shoal.tables.open_table import resolve
+from shoal.tables.open_table import resolve_schema
 from shoal.tables.request import Request
 from shoal.verbs.run import Run
 
@@ -71,9 +71,11 @@ def carry_out(
             files.check_out(spark, settings, source)
             table = take_in(frame, plan, texts=kind == "csv")
             head = table.head()
-            taxonomies = gather(plan, head.columns, None if is_path(hierarchies) else hierarchies)
+            taxonomies = find_hierarchies(
+                plan, head.columns, None if is_path(hierarchies) else hierarchies
+            )
             # Everything that can be refused without looking at a value is refused now.
-            _, schema = resolve(head, plan, taxonomies)
+            _, schema = resolve_schema(head, plan, taxonomies)
             if settings.here:
                 check_size(table, settings)
         specs = [rule.spec for rule in plan.rules]
@@ -97,7 +99,7 @@ def carry_out(
             staged = entry.shape.stage(job)
             release, verdict = publish(job, staged, kind)
             told = read_off_there(job, staged, release)
-            here = brought(job, staged) if settings.here else None
+            here = collect_release(job, staged) if settings.here else None
     run = Run(
         loss=staged.loss,
         verdict=verdict,

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from shoal.base.column_names import check_twice
-from shoal.base.errors import InputError, OutputError, ParameterError, listed
+from shoal.base.errors import InputError, OutputError, ParameterError, format_names
 from shoal.ext.spark.session import first_line
 from shoal.ext.spark.settings import Spark
 from shoal.tables.csvfile import sniff
@@ -137,7 +137,7 @@ def format_of(spark: Any, path: str) -> str:
     names = files.names(path)
     formats = {kind for name in names if (kind := ending(name)[1]) is not None}
     if len(formats) != 1:
-        content = listed(names) if names else "nothing"
+        content = format_names(names) if names else "nothing"
         raise InputError(
             f"{path} holds {content}: Spark reads folders of Parquet or of CSV files (.parquet, "
             ".csv, .csv.gz, .tsv), one kind only."

@@ -16,7 +16,7 @@ from shoal.ext.spark.functions import F
 from shoal.ext.spark.hashing import to_polars
 from shoal.ext.spark.job import Job, Staged
 from shoal.ext.spark.session import session_of
-from shoal.measures.readoff import ReadOff, read_off
+from shoal.measures.readoff import DeducedValues, read_off
 from shoal.privacy import Rule
 from shoal.releases.check_counts import COUNT, Findings, Values, class_stats, examine, values_of
 from shoal.releases.generalized.coverage import covers
@@ -58,18 +58,18 @@ def uncovered(
             released = piece.select(pl.col(x).alias(name) for x, name in published.items())
             beside = Original(source, quasi, np.arange(piece.height), trees)
             faults = covers(beside, read(released, quasi.quasi))
-            yield told([asdict(fault) for fault in faults])
+            yield pack_answer([asdict(fault) for fault in faults])
 
     pairs = staged.select(*original, *published)
     total: dict[str, Uncovered] = {}
-    for fault in (fault for faults in heard(pairs, look) for fault in faults):
+    for fault in (fault for faults in collect_answers(pairs, look) for fault in faults):
         earlier = total.get(fault["column"])
         cells = fault["cells"] + (earlier.cells if earlier else 0)
         total[fault["column"]] = Uncovered(fault["column"], cells, fault["example"])
     return tuple(total.values())
 
 
-def read_off_there(job: Job, staged: Staged, release: Any) -> ReadOff | None:
+def read_off_there(job: Job, staged: Staged, release: Any) -> DeducedValues | None:
     """Say what can be read off a release; its classes come to the driver, its rows do not."""
     if job.entry.shape.exact or staged.groups > _CLASSES:
         return None
@@ -140,9 +140,9 @@ def whole_pieces(rows: Any, pieces: int, look: Callable[[pl.DataFrame], Any]) ->
         tables = [to_polars(batch) for batch in batches]
         if any(table.height for table in tables):
             table = pl.concat(tables)
-            yield told([look(table), table["piece"].unique().to_list()])
+            yield pack_answer([look(table), table["piece"].unique().to_list()])
 
-    answers = heard(rows.repartition(pieces, "piece"), gathered)
+    answers = collect_answers(rows.repartition(pieces, "piece"), gathered)
     places = [piece for _, own in answers for piece in own]
     if len(places) > len(set(places)):
         raise ShoalError(
@@ -195,7 +195,7 @@ def _pieces(batches: Iterator[Any]) -> Iterator[pl.DataFrame]:
         yield pl.concat(held)
 
 
-def told(answer: Any) -> Any:
+def pack_answer(answer: Any) -> Any:
     """Return what was found where rows are, as it travels to the driver."""
     import pyarrow as pa
 
@@ -203,8 +203,8 @@ def told(answer: Any) -> Any:
     return pa.RecordBatch.from_pydict({"said": [json.dumps(answer)]}, schema)
 
 
-def heard(rows: Any, look: Callable[[Iterator[Any]], Iterator[Any]]) -> list[Any]:
-    """Have rows looked at where they are, and return all that was :func:`told`."""
+def collect_answers(rows: Any, look: Callable[[Iterator[Any]], Iterator[Any]]) -> list[Any]:
+    """Have rows looked at where they are, and return all that was :func:`pack_answer`."""
     said = rows.mapInArrow(look, "said string").toArrow()["said"]
     return [json.loads(text) for text in said.to_pylist()]
 

@@ -38,7 +38,7 @@ class Spark:
         Replace an existing ``out``.
     here
         Also take the release to this machine, where it can then be asked as any other:
-        ``release.report(...)``, ``.risk()``, and after ``release.beside(frame)`` ``.attack()``.
+        ``release.report(...)`` and ``.risk()``; ``release.with_original(frame)`` for ``.attack()``.
         Refused when the table has more rows than ``driver_tuples`` or ``driver_bytes`` allow.
     """
 

@@ -36,9 +36,9 @@ from shoal.measures.losses.ncp import Loss
 from shoal.measures.named import check_labels
 from shoal.plan.plan import Plan
 from shoal.releases.generalized.make import reach
-from shoal.tables.open_table import resolve
+from shoal.tables.open_table import resolve_schema
 from shoal.tables.schema import Schema
-from shoal.tables.spans import spans
+from shoal.tables.spans import label_spans
 
 
 def stage_generalized(job: Job) -> Staged:
@@ -59,7 +59,7 @@ def check_shardable(entry: Method, job: Job, tuples: Tuples) -> None:
         because = f"the method {entry.name!r} cannot be cut into shards: {entry.whole}"
     named = [rule.name for rule in job.rules if not rule.judged_alone]
     if named:
-        because = f"the rule {named[0]!r} speaks of the whole table, which no shard of it knows"
+        because = f"the rule {named[0]!r} compares with the whole table, which no shard holds"
     if because is not None:
         able = [m.name for m in METHODS.values() if m.release == entry.release and not m.whole]
         raise ParameterError(
@@ -77,7 +77,7 @@ def on_the_executors(job: Job, tuples: Tuples) -> Staged:
     with job.clock.stage("encode"):
         tuples.check_keys()
         cells = _dictionaries(tuples)
-        plan, schema = resolve(job.table.head(cells), job.plan, job.taxonomies)
+        plan, schema = resolve_schema(job.table.head(cells), job.plan, job.taxonomies)
         whole_table = encoded(job, cells, schema)
         for text in check_labels(whole_table, schema, plan, _counts(tuples, cells, schema)):
             warn(text)
@@ -264,7 +264,7 @@ def _type_of(name: str, schema: Schema, table: Any, job: Job, types: Any) -> Any
         return types.StringType()
     column = name.removesuffix("_lo").removesuffix("_hi")
     if schema[column].kind is Kind.TAXONOMY:
-        ends = spans(job.taxonomies[column])
+        ends = label_spans(job.taxonomies[column])
         whole = ends is not None and ends[0].dtype == pl.Int64
         return types.LongType() if whole else types.DoubleType()
     return table[job.table.at(column)].dataType

@@ -19,7 +19,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from shoal.base.errors import ShoalError
 from shoal.ext.web import respond
 from shoal.ext.web.pages import earlier, hierarchies, runs, tables
-from shoal.ext.web.security import Doors, Guard, Keys, TooLarge
+from shoal.ext.web.security import AllowedHosts, Guard, Keys, TooLarge
 from shoal.ext.web.state import Workbench
 
 LIMIT = 1 << 30  # bytes of an upload
@@ -104,7 +104,7 @@ def _routes() -> list[Route]:
 def build(
     folder: Path,
     keys: Keys,
-    doors: Doors,
+    doors: AllowedHosts,
     *,
     data: Path | None = None,
     limit: int = LIMIT,

@@ -51,5 +51,10 @@ def command(
         limit_unpacked(str(most_unpacked() // PAGE))
 
     serve(
-        data, host=host, port=port, browser=not no_browser, limit=max_upload << 20, say=console.note
+        data,
+        host=host,
+        port=port,
+        browser=not no_browser,
+        limit=max_upload << 20,
+        say=console.print_note,
     )

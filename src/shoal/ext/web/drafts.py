@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from shoal.base.errors import ShoalError, listed
+from shoal.base.errors import ShoalError, format_names
 from shoal.base.params import Param
 from shoal.base.roles import Kind, Role
 from shoal.catalog import DEFAULT_METHOD, METHODS, RULES
@@ -263,14 +263,16 @@ def not_carried(plan: Plan, columns: Collection[str], trees: Collection[str]) ->
     faults = []
     if lacking := [name for name in plan.columns if name not in columns]:
         faults.append(
-            f"It names columns that this table does not have: {listed(lacking)}. Take their tables "
+            f"It names columns that this table does not have: {format_names(lacking)}. Take "
+            "their tables "
             "out of the plan, or open the table that it was made for."
         )
     for name, part in plan.tree()["columns"].items():
         keys = {"role", "importance", *fields.keys_of(part["role"])}
         if other := [key for key in part if key not in keys]:
             faults.append(
-                f"Columns of the role {part['role']}, such as {name!r}, have no {listed(other)}. "
+                f"Columns of the role {part['role']}, such as {name!r}, have no "
+                f"{format_names(other)}. "
                 "Take these settings out of the plan, or give the column another role in it."
             )
     if plan.data.history is not None:
@@ -283,7 +285,8 @@ def not_carried(plan: Plan, columns: Collection[str], trees: Collection[str]) ->
     if plan.data.hierarchies is not None and needed:
         faults.append(
             f"It takes hierarchies from the folder {plan.data.hierarchies!r} (hierarchies under "
-            f"[data]), which the page cannot read, and does not say the kind of {listed(needed)}. "
+            "[data]), which the page cannot read, and does not say the kind of "
+            f"{format_names(needed)}. "
             "Upload the hierarchies of these columns first, or write their kinds into the plan."
         )
     return faults

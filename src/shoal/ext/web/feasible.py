@@ -10,7 +10,7 @@ from shoal.base.partition import GroupStats
 from shoal.plan.plan import Plan
 from shoal.plan.rule_specs import build_rules
 from shoal.privacy import Limit, Rule
-from shoal.privacy.base import promised
+from shoal.privacy.base import describe_rule
 
 
 def feasibility(plan: Plan, sensitive: Sequence[str], whole: GroupStats) -> list[dict[str, Any]]:
@@ -50,7 +50,7 @@ def _case(rule: Rule, whole: GroupStats) -> dict[str, Any]:
     return {
         "column": rule.column,
         "ok": obstacle is None,
-        "text": obstacle or promised(rule, whole.unit),
+        "text": obstacle or describe_rule(rule, whole.unit),
         "best": _best(rule, whole),
     }
 

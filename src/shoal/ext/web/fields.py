@@ -31,7 +31,7 @@ def controls(
             "label": key.replace("_", " "),
             "meaning": own.meaning,
             "kind": "checkbox" if _is_switch(table, key) else "select" if words else "text",
-            "value": shown(table, key, values),
+            "value": field_value(table, key, values),
             "choices": ["", *words],
             "blank": "as usual",
             "step": "any",
@@ -54,7 +54,7 @@ def read(
     new = dict(old)
     for key in keys:
         if (text := form.get(f"{before}{key}{after}")) is not None:
-            was = str(shown(table, key, old)).splitlines()
+            was = str(field_value(table, key, old)).splitlines()
             if "".join(text.splitlines()) == "".join(was):
                 continue  # the plan may say more than a field shows: more digits, spaces, lines
             value = _value(table, key, text.strip())
@@ -106,7 +106,7 @@ def _words(table: str, key: str) -> list[str]:
     return list(offered) or words
 
 
-def shown(table: str, key: str, values: Mapping[str, Any]) -> Any:
+def field_value(table: str, key: str, values: Mapping[str, Any]) -> Any:
     """Return what the field of a setting shows."""
     value = values.get(key, _default(table, key))
     takes = declared(TABLES[table])[key].takes

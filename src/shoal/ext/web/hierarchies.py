@@ -135,7 +135,7 @@ def _rare(frame: pl.DataFrame, column: str, settings: Mapping[str, Any]) -> Taxo
     if not merged:
         raise SchemaError(
             f"Nothing was grouped: no group of the hierarchy holds several values with fewer than "
-            f"{text} rows beside others with more. Give another number, or edit the text."
+            f"{text} rows next to others with more. Give another number, or edit the text."
         )
     return trees.to_taxonomy(tree, column)
 

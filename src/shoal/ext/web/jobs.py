@@ -9,7 +9,7 @@ from typing import Any
 from shoal.base.workers import Worker
 
 
-class Desk:
+class WorkerClient:
     """A worker process for one question at a time."""
 
     def __init__(self) -> None:

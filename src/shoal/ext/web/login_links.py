@@ -26,7 +26,7 @@ _LEAD = """<!doctype html>
 """
 
 
-class Answer(Enum):
+class LinkResult(Enum):
     """What became of a ticket."""
 
     OPENS = "opens"
@@ -34,7 +34,7 @@ class Answer(Enum):
     UNKNOWN = "unknown"  # or too old, which is forgotten
 
 
-class Tickets:
+class LoginLinks:
     """Keys that open the page once, for :data:`LIFE` seconds after they were made."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -53,7 +53,7 @@ class Tickets:
         self._made[_digest(key)] = self._clock()
         return key
 
-    def redeem(self, key: str) -> Answer:
+    def redeem(self, key: str) -> LinkResult:
         """Take a key in; it opens the page if nobody used it before and it is young enough."""
         self._forget()
         digest = _digest(key)
@@ -62,8 +62,8 @@ class Tickets:
             self._used[digest] = made
             if then := self._then.pop(digest, None):
                 then()
-            return Answer.OPENS
-        return Answer.USED if digest in self._used else Answer.UNKNOWN
+            return LinkResult.OPENS
+        return LinkResult.USED if digest in self._used else LinkResult.UNKNOWN
 
     def _forget(self) -> None:
         oldest = self._clock() - LIFE

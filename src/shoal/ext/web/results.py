@@ -13,18 +13,18 @@ import polars as pl
 
 from shoal.api.release import Release
 from shoal.base.errors import MissingExtra, ShoalError
-from shoal.base.to_json import plain
+from shoal.base.to_json import to_plain_data
 from shoal.ext.web.profiles import clip
 from shoal.measures.risks.results import Attacks
-from shoal.measures.value_disclosure import telling
+from shoal.measures.value_disclosure import value_disclosure
 from shoal.plan.plan import Plan
-from shoal.privacy.base import reached
+from shoal.privacy.base import format_figures
 from shoal.releases.opened import Opened
 from shoal.report.evidence import filled
 from shoal.report.page import Provenance
 from shoal.show.figures.plots import attacks_chart
 from shoal.tables.write_files import write_table
-from shoal.verbs.manifest import figures, write_with_manifest, written
+from shoal.verbs.manifest import figures, manifest_text, write_with_manifest
 
 _DRAWN = 16  # columns whose distribution is drawn
 
@@ -34,18 +34,18 @@ def view(release: Release[Any], attacks: Attacks | None, why: str) -> dict[str, 
 
     ``why``: the reason that nothing was attacked, if so.
     """
-    opened = release.here
+    opened = release.local_tables
     drawn, skipped = charts(release, attacks)
     before, after = release.plot.risks()
     assert before is not None
-    told = plain(
+    told = to_plain_data(
         {
             "summary": release.to_dict(),
             "warnings": list(release.warnings),
             "rules": [
                 {
                     "promise": result.promise,
-                    "reached": reached(result.achieved),
+                    "reached": format_figures(result.achieved),
                     "holds": result.holds,
                 }
                 for result in release.verdict.rules
@@ -55,7 +55,7 @@ def view(release: Release[Any], attacks: Attacks | None, why: str) -> dict[str, 
             "beliefs": [each.to_dict() for each in release.plot.beliefs()],
             "values": [
                 [piece if isinstance(piece, str) else vars(piece) for piece in one.pieces()]
-                for one in telling(opened, release.verdict.stats).values()
+                for one in value_disclosure(opened, release.verdict.stats).values()
             ],
             "exact": opened.shape.exact,
             "attacks": [] if attacks is None else [attack.to_dict() for attack in attacks.results],
@@ -71,7 +71,7 @@ def charts(
     release: Release[Any], attacks: Attacks | None
 ) -> tuple[list[dict[str, str]], list[str]]:
     """Draw the figures of the report, and say which are left out."""
-    plot, opened = release.plot, release.here
+    plot, opened = release.plot, release.local_tables
     drawn = {"loss": plot.loss(), "classes": plot.classes(), "risk": plot.risk()}
     if attacks is not None and attacks.results:
         drawn["attacks"] = attacks_chart(attacks.results)
@@ -122,7 +122,7 @@ def script(
     more: dict[str, Any] = {"against": [*earlier]} if earlier else {}
     more |= {"prove": True} if prove else {}
     return (
-        f'"""Repeats a run of Shoal on {_plain_name(name)}, with plan.toml beside this file."""\n\n'
+        f'"""Repeats a run of Shoal on {_plain_name(name)}; plan.toml lies next to it."""\n\n'
         + ("from pathlib import Path\n\n" if plan.seeded else "")
         + f"import shoal\n\nrelease = {plan.to_python(path, **more)}\n"
         'release.write("release.csv")\n'
@@ -146,7 +146,7 @@ def write(
     earlier: Sequence[str] = (),
 ) -> None:
     """Write release, manifest, plan, hierarchies, figures and reports into a folder."""
-    tables, csv_safe = release.here.tables, release.plan.release.csv_safe
+    tables, csv_safe = release.local_tables.tables, release.plan.release.csv_safe
     stems = {name: "release" if name == "release" else f"release.{name}" for name in tables}
     goals = {name: folder / f"{stem}.csv" for name, stem in stems.items()}
     for name, table in tables.items():
@@ -166,7 +166,7 @@ def write(
         named = {
             # Whoever takes the release away may pass on what lies beside it: no seed.
             "plan.toml": asked.model_copy(update={"seed": None}).to_toml(),
-            "result.json": written(own),
+            "result.json": manifest_text(own),
             "command.txt": origin.command + "\n",
             "repeat.py": script(asked, shown_path, origin.source, earlier, prove=proved),
             "report.html": filled(release.page(attacks=attacks or False, **told), made["files"]),

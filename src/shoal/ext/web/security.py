@@ -22,7 +22,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from shoal.ext.web.login_links import Answer, Tickets
+from shoal.ext.web.login_links import LinkResult, LoginLinks
 
 LOCAL = ("127.0.0.1", "localhost", "[::1]")
 WILD = ("0.0.0.0", "::", "")  # noqa: S104 -- compared with, not bound to
@@ -65,7 +65,7 @@ class Keys:
     """
 
     port: int
-    tickets: Tickets = field(default_factory=Tickets, repr=False)
+    tickets: LoginLinks = field(default_factory=LoginLinks, repr=False)
     session: str = field(default_factory=lambda: secrets.token_urlsafe(32), repr=False)
     form: str = field(default_factory=lambda: secrets.token_urlsafe(32), repr=False)
     path: str = field(default_factory=lambda: secrets.token_hex(16), repr=False)
@@ -90,13 +90,13 @@ class Keys:
 
 
 @dataclass(frozen=True)
-class Doors:
+class AllowedHosts:
     """Under which names the server may be addressed."""
 
     host: str
     port: int
 
-    def known(self, host: str) -> bool:
+    def allows(self, host: str) -> bool:
         """Tell whether a Host header names this server.
 
         A name that an attacker owns can be made to point here; a bare number cannot. So a server
@@ -148,7 +148,7 @@ class Guard:
         self,
         app: ASGIApp,
         keys: Keys,
-        doors: Doors,
+        doors: AllowedHosts,
         say: Say,
         too_large: Callable[[Scope, int], Response],
         limit: int,
@@ -178,7 +178,7 @@ class Guard:
     def _refuse(self, scope: Scope) -> Response | None:
         headers = Headers(scope=scope)
         hosts = headers.getlist("host")
-        if len(hosts) != 1 or not self.doors.known(hosts[0]):
+        if len(hosts) != 1 or not self.doors.allows(hosts[0]):
             return self.say(
                 scope,
                 421,
@@ -244,7 +244,7 @@ class Guard:
         """
         if not self._inside(headers):
             answer = self.keys.tickets.redeem(query["token"][0])
-            if answer is not Answer.OPENS:
+            if answer is not LinkResult.OPENS:
                 return self._too_late(scope, answer)
         rest = urlencode([(k, v) for k, vs in query.items() if k != "token" for v in vs])
         # A path that starts with two slashes would lead to another host.
@@ -259,8 +259,8 @@ class Guard:
         )
         return page
 
-    def _too_late(self, scope: Scope, answer: Answer) -> Response:
-        if answer is Answer.USED:
+    def _too_late(self, scope: Scope, answer: LinkResult) -> Response:
+        if answer is LinkResult.USED:
             return self.say(
                 scope,
                 403,

@@ -48,7 +48,7 @@ def serve(
         import uvicorn
 
         from shoal.ext.web.app import LIMIT, build
-        from shoal.ext.web.security import Doors, Keys
+        from shoal.ext.web.security import AllowedHosts, Keys
         from shoal.ext.web.state import known_file
     except ModuleNotFoundError as missing:
         raise MissingExtra(
@@ -58,7 +58,7 @@ def serve(
     table = known_file(data) if data is not None else None
     with _listen(host, port) as door, private_folder() as folder:
         number = door.getsockname()[1]
-        keys, doors = Keys(number), Doors(host, number)
+        keys, doors = Keys(number), AllowedHosts(host, number)
         # Whatever libraries put into temporary files must go away with the rest.
         tempfile.tempdir = str(folder)
         app = build(folder, keys, doors, data=table, limit=limit or LIMIT)

@@ -15,7 +15,7 @@ from shoal.base.roles import Kind
 from shoal.base.workers import Died, Refused
 from shoal.ext.web import drafts
 from shoal.ext.web.drafts import Draft
-from shoal.ext.web.jobs import Desk
+from shoal.ext.web.jobs import WorkerClient
 from shoal.ext.web.reading import kind_of, on_the_page
 from shoal.ext.web.temp_folder import safe_name
 from shoal.plan.plan import Plan
@@ -64,7 +64,7 @@ class WebRun:
             return 0.0
         return (self.ended or time.monotonic()) - self.began
 
-    def hear(self, name: str) -> None:
+    def on_stage(self, name: str) -> None:
         """Take in how far it is: a stage, with a colon and how far that is, if anything."""
         self.compiling = name == "compile"
         if self.compiling:
@@ -157,7 +157,7 @@ class Workbench:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.tables: dict[int, OpenTable] = {}
-        self.desk, self.press = Desk(), Desk()
+        self.desk, self.press = WorkerClient(), WorkerClient()
         self._queue: asyncio.Queue[tuple[OpenTable, WebRun]] = asyncio.Queue()
         self._tasks: set[asyncio.Task[Any]] = set()
         self._count = 0
@@ -294,7 +294,7 @@ class Workbench:
         try:
             run.view = await self.press.ask(
                 "run",
-                run.hear,
+                run.on_stage,
                 table=table.described(),
                 plan=run.toml,
                 folder=str(frozen),

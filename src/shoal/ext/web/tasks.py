@@ -28,13 +28,13 @@ from shoal.plan.plan import Plan
 from shoal.plan.rule_specs import build_rules
 from shoal.releases.reading import open_published
 from shoal.tables.compatibility import faults
-from shoal.tables.find_hierarchies import gather
+from shoal.tables.find_hierarchies import find_hierarchies
 from shoal.tables.hierarchy import write_hierarchy
-from shoal.tables.open_table import load_with_digest, resolve
+from shoal.tables.open_table import load_with_digest, resolve_schema
 from shoal.tables.request import Request
 from shoal.tables.schema import Schema
 from shoal.verbs.first_plan import first_plan
-from shoal.verbs.inspect import inspect, standing
+from shoal.verbs.inspect import inspect, uniqueness
 
 Tell = Callable[[str], object]
 
@@ -92,7 +92,7 @@ def look(tell: Tell, *, table: Mapping[str, Any], folder: str) -> dict[str, Any]
         if name in first.trees:
             file = trees / safe_name(name, number, ".csv")
             write_hierarchy(first.taxonomies[name], file, force=True)
-    inspection = inspection.decided(first.schema)
+    inspection = inspection.with_schema(first.schema)
     texts = [str(warning.message) for warning in heard] + inspection.look_alike_notes
     notes = [on_the_page(text) for text in texts]
     return profile(frame, inspection) | {"notes": notes}
@@ -113,8 +113,8 @@ def check(
     found: list[str] = []
     schema: Schema | None = None
     try:
-        taxonomies = gather(asked, frame.columns)
-        asked, schema = resolve(frame, asked, taxonomies)
+        taxonomies = find_hierarchies(asked, frame.columns)
+        asked, schema = resolve_schema(frame, asked, taxonomies)
         for name, taxonomy in taxonomies.items():
             lacking = hierarchies.lacking(taxonomy, frame[name], schema[name])
             if lacking["rows"]:
@@ -165,7 +165,7 @@ def _standing(frame: pl.DataFrame, quasi: Sequence[str]) -> dict[str, Any] | Non
     kept: dict[Any, dict[str, Any]] = _last["standing"]
     key = tuple(quasi)
     if key not in kept:
-        kept[key] = {"rows": frame.height, **standing(frame, key, SIZES)}
+        kept[key] = {"rows": frame.height, **uniqueness(frame, key, SIZES)}
     return kept[key]
 
 
@@ -240,9 +240,9 @@ def run(
     asked = Plan.from_toml(plan, "plan.toml", Path(folder))
     opened = replace(read(frame, asked), digest=_last["digest"])
     release, made = opened.anonymize_to_look_into(tell, [*earlier.values()], prove=prove)
-    release = release.beside(opened)
+    release = release.with_original(opened)
     tell("attack")
-    attacks, why = try_attacks(release.here, opened.frame)
+    attacks, why = try_attacks(release.local_tables, opened.frame)
     tell("measure")
     view = results.view(release, attacks, why)
     view["made_of"] = {

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from shoal.base.errors import SchemaError, listed
+from shoal.base.errors import SchemaError, format_names
 from shoal.tables.domain import STAR, Taxonomy
 
 _STEP = "  "
@@ -88,7 +88,7 @@ def add(tree: LabelTree, labels: Sequence[str], under: str) -> LabelTree:
     """Put new values under a group."""
     if under not in tree.children:
         raise SchemaError(
-            f"The hierarchy has no group {under!r}. Choose one of: {listed(tree.inner())}."
+            f"The hierarchy has no group {under!r}. Choose one of: {format_names(tree.inner())}."
         )
     for label in labels:
         _check_new(tree, label)
@@ -150,7 +150,7 @@ def _unquoted(text: str, number: int) -> str:
         label = None
     if not isinstance(label, str):
         raise SchemaError(
-            f'Line {number}: {text!r} starts with a quote but is no quoted text. Write \\" for a '
+            f'Line {number}: {text!r} starts with a quote but is not quoted text. Write \\" for a '
             "quote inside, and close it."
         )
     return label

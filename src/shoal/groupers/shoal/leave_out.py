@@ -52,7 +52,7 @@ def without_rare(task: Task, rng: np.random.Generator, search: SearchCall) -> In
     rows = np.arange(data.rows)
     if data.rows > SAMPLE:
         rows = np.sort(rng.choice(data.rows, DRAWN, replace=False))
-    sample = replace(task.of(rows), effort=replace(EFFORTS["fast"], restarts=False))
+    sample = replace(task.part(rows), effort=replace(EFFORTS["fast"], restarts=False))
     loss: dict[int, float] = {}
     for limit in (0, *np.unique(limits[fitting[fitting > 0] - 1]).tolist()):
         if task.stopped():
@@ -86,7 +86,7 @@ def _without(
     ``labels``: the groups to begin with.
     """
     kept = np.flatnonzero(~out)
-    part = task.of(kept)
+    part = task.part(kept)
     whole = part.data.whole()
     if not kept.size or task.rule.obstacle(whole) or not task.rule.holds(whole).all():
         return None

@@ -68,7 +68,7 @@ class Task:
     objective: str = "ncp"
     spare: int = 0
 
-    def of(self, rows: Ints) -> Task:
+    def part(self, rows: Ints) -> Task:
         """Return the task of some of the rows, none of which may be left out."""
         data = self.data.take(rows)
         return make_task(data, self.rule, self.effort, self.objective, self.stop)

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import polars as pl
 
 from shoal.base.errors import InputError
-from shoal.base.partition import Ints, ragged
+from shoal.base.partition import Ints, ragged_positions
 from shoal.base.threads import share
 from shoal.kernels.chains import Regions, Trees, possible
 from shoal.measures.earlier.classes import Cases, Valued
@@ -134,7 +134,7 @@ def _some(boxes: Regions, classes: Ints) -> Regions:
     """Return some classes, in the order given."""
     many = np.diff(boxes.starts)[classes]
     starts = np.concatenate(([0], np.cumsum(many))).astype(np.int64)
-    runs = ragged(boxes.starts[classes], many)
+    runs = ragged_positions(boxes.starts[classes], many)
     return boxes._replace(
         lo=boxes.lo[classes],
         hi=boxes.hi[classes],
@@ -219,7 +219,7 @@ def _ways(ways: pl.DataFrame, classes: Sequence[Valued]) -> Cases:
     own = ways[str(len(before))].to_numpy()
     many = np.diff(now.starts)[own]
     case = np.repeat(np.arange(own.size), many)
-    runs = ragged(now.starts[own], many)
+    runs = ragged_positions(now.starts[own], many)
     for number, other in enumerate(before):
         place = ways[str(number)]
         keys = other.owner * span + other.values

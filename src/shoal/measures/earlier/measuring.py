@@ -26,13 +26,13 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from shoal.base.errors import InputError, SchemaError, listed
+from shoal.base.errors import InputError, SchemaError, format_names
 from shoal.base.partition import GroupStats, Histogram, Ints
 from shoal.base.roles import Role
 from shoal.measures.earlier.classes import Cases, Valued, numbered
 from shoal.measures.earlier.linking import by_cells, by_person
 from shoal.measures.earlier.results import Earlier, Narrowed
-from shoal.privacy.base import Rule, promised
+from shoal.privacy.base import Rule, describe_rule
 from shoal.releases.opened import Opened
 
 _FINE = 1_000_000  # how finely a probability is told to a rule that looks at counts
@@ -44,7 +44,7 @@ def check_against(now: Opened, before: Sequence[Opened]) -> None:
         raise SchemaError(
             "Earlier releases narrow down sensitive values, and no sensitive column was named. "
             "Name one with --sensitive (sensitive=...); the release has: "
-            f"{listed(now.frame.columns)}."
+            f"{format_names(now.frame.columns)}."
         )
     without = [number for number, opened in enumerate(before, 1) if opened.persons is None]
     if now.persons is not None and without:
@@ -119,7 +119,7 @@ def _narrowed(
     for rule in rules:
         held = np.asarray(rule.holds(stats_before), np.bool_)[cases.classes]
         lost = held & ~np.asarray(rule.holds(stats_after), np.bool_)
-        broken[promised(rule, "rows")] = int(weight[lost].sum())
+        broken[describe_rule(rule, "rows")] = int(weight[lost].sum())
     return Narrowed(
         rows=int(weight.sum()),
         left={int(number): int(weight[left == number].sum()) for number in np.unique(left[told])},

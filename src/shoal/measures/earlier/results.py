@@ -106,16 +106,17 @@ class Earlier:
 
     @property
     def beyond(self) -> str:
-        """Say what the cells cannot tell."""
+        """Say what the cells cannot show."""
         if self.for_certain is None or not self.in_all.rows:
             return ""
         most = max(self.for_certain.broken.values(), default=0)
         if not most:
             return "The promise holds, however much somebody knows of the quasi-identifiers."
         return (
-            "This is what the cells tell. Somebody who knows a person's own quasi-identifiers can "
+            "This follows from the published cells. An attacker who knows a person's own "
+            "quasi-identifiers can "
             f"rule out more, for up to {most:,} of {self.for_certain.rows:,} rows so much that a "
-            "promise is broken; the cells do not tell for whom."
+            "promise is broken; the cells do not show for which people."
         )
 
     def to_dict(self) -> dict[str, Any]:

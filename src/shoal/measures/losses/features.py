@@ -51,7 +51,7 @@ def read_beside(opened: Opened, table: Original, *, raw: bool = False) -> Opened
     columns = [table.schema[name] for name in names]
     asked: dict[str, Any] = {"raw": raw or opened.shape.exact, "gaps": "open"}
     both = sides(table.frame, opened.published.cells, columns, table.taxonomies, **asked)
-    return opened.beside(dict(zip(names, both, strict=True)))
+    return opened.with_sides(dict(zip(names, both, strict=True)))
 
 
 def features(
@@ -104,7 +104,7 @@ def _of_cells(
         middle[silent] = np.nan
         return _scaled(middle[cells], np.append(points, np.nan)[values])
     category, many = _categories(side, taxonomy)
-    spread = replace(Spread.of(side), cells=np.arange(silent.size))
+    spread = replace(Spread.from_sides(side), cells=np.arange(silent.size))
     shares = spread.shares(category, many)
     shares[silent] = np.nan
     return _filled(shares[cells], _one_hot(np.append(category, -1)[values], many))
@@ -117,7 +117,7 @@ def _of_values(
     sides = [column.clean(released), column.clean(original)]
     if sides[0].dtype != sides[1].dtype:
         sides = [as_text(side) for side in sides]
-    field = Coded.of(pl.concat(sides))
+    field = Coded.encode(pl.concat(sides))
     rows = len(released)
     size = len(field.values)
     if not size:

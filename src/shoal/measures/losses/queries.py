@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from shoal.base.errors import ParameterError, SchemaError, listed
+from shoal.base.errors import ParameterError, SchemaError, format_names
 from shoal.base.params import Param, check_options
 from shoal.base.partition import Floats
 from shoal.releases.base import Query, View
@@ -83,7 +83,8 @@ def workload(
     check_options({"g": g, "s": s, "repeats": repeats}, PARAMS, "workload")
     if lacking := [name for name in (*quasi, of) if name not in frame.columns]:
         raise SchemaError(
-            f"The table has no column {listed(lacking)}; it has: {listed(frame.columns)}."
+            f"The table has no column {format_names(lacking)}; it has: "
+            f"{format_names(frame.columns)}."
         )
     if g > len(quasi):
         raise ParameterError(
@@ -112,7 +113,7 @@ class Truth:
 def true_counts(frame: pl.DataFrame, quasi: Sequence[str], queries: Sequence[Query]) -> Truth:
     """Answer queries, all about one sensitive column, from the original table."""
     table = Exact(frame, tuple(quasi))
-    column = Coded.of(frame[queries[0].of])
+    column = Coded.encode(frame[queries[0].of])
     size = len(column.values)
     counts = np.stack(
         [

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from shoal.base.partition import Bools, Floats, Ints, ragged
+from shoal.base.partition import Bools, Floats, Ints, ragged_positions
 from shoal.base.roles import Kind
 from shoal.measures.readoff import tight
 from shoal.measures.risks.matching import Index, blocks, distinct
@@ -84,7 +84,7 @@ def downcode(
         People on whom single cells are judged.
     """
     sizes = release.classes.weight.astype(np.int64)
-    guesses = [Guesses.of(side, own, sizes) for side, own in zip(release.both, told, strict=True)]
+    guesses = [Guesses.fill(side, own, sizes) for side, own in zip(release.both, told, strict=True)]
     wide = np.stack([guess.wide for guess in guesses])
     rows = _deal([guess.dealt for guess in guesses], sizes)
     open_ = np.repeat(wide.any(axis=0), sizes)
@@ -191,7 +191,7 @@ class Guesses:
     wide: Bools
 
     @classmethod
-    def of(cls, side: Sides, told: Sequence[Fact], sizes: Ints) -> Guesses:
+    def fill(cls, side: Sides, told: Sequence[Fact], sizes: Ints) -> Guesses:
         """Fill every class with the likeliest values that its cell and what is known allow."""
         share = fit(side, tally(side.cells, sizes.astype(np.float64), len(side.shown)))
         pairs, which = distinct(np.stack((side.cells, sizes), axis=1))
@@ -202,7 +202,7 @@ class Guesses:
             wide[number] = allowed.size > 1
             filled.append(_even(*_fill(share, allowed, told[cell], size), size))
         starts = np.cumsum([0, *pairs[:-1, 1]])
-        return cls(np.concatenate(filled)[ragged(starts[which], sizes)], wide[which])
+        return cls(np.concatenate(filled)[ragged_positions(starts[which], sizes)], wide[which])
 
 
 def _allowed(side: Sides, cell: int) -> Ints:
@@ -250,7 +250,7 @@ def _occurring(chance: Floats, allowed: Ints, fact: Fact, size: int) -> list[int
 def _even(values: Ints, counts: Ints, size: int) -> Ints:
     """Lay values out evenly, rare ones first."""
     which = np.repeat(np.arange(values.size), counts)
-    rank = ragged(np.zeros_like(counts), counts)
+    rank = ragged_positions(np.zeros_like(counts), counts)
     return values[which[np.lexsort((counts[which], rank / counts[which]))]]
 
 
@@ -299,9 +299,9 @@ def _cells(release: Target, guesses: Sequence[Guesses], wide: Bools, truth: Ints
         for side, guess in zip(release.both, guesses, strict=True)
     ]
     right = total = 0.0
-    index = Index.of(release.both, truth, release.classes)
+    index = Index.build(release.both, truth, release.classes)
     for begin, end in blocks(truth.shape[0], sizes.size):
-        own = Pairs.of(release, index.joint(truth[begin:end]), truth[begin:end])
+        own = Pairs.from_bits(release, index.joint(truth[begin:end]), truth[begin:end])
         weight = own.size * own.weight
         weight /= tally(own.row, weight, end - begin)[own.row]
         for j, (side, (keys, counts)) in enumerate(zip(release.both, held, strict=True)):

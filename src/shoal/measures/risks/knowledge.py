@@ -48,7 +48,7 @@ class Draw:
         rows = np.argsort(whose, kind="stable").astype(np.int64)
         many = np.unique(whose, return_counts=True)[1].astype(np.int64)
         first = np.concatenate(([0], np.cumsum(many))).astype(np.int64)
-        drawn = cls.of(many.size, outsiders, targets, rng)
+        drawn = cls.draw(many.size, outsiders, targets, rng)
 
         chosen, others = (
             rows[first[of] + (rng.random(of.size) * many[of]).astype(np.int64)]
@@ -59,7 +59,7 @@ class Draw:
         return cls(chosen, others, drawn.outsiders, own, starts)
 
     @classmethod
-    def of(cls, rows: int, outsiders: int, targets: int, rng: np.random.Generator) -> Draw:
+    def draw(cls, rows: int, outsiders: int, targets: int, rng: np.random.Generator) -> Draw:
         """Draw targets without replacement, and as many outsiders if there are."""
         chosen = np.sort(rng.choice(rows, targets, replace=False)).astype(np.int64)
         # A step of at least one and less than all round the table ends at somebody else.

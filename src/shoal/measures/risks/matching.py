@@ -80,7 +80,7 @@ class Items:
     weight: Floats
 
     @classmethod
-    def of(cls, codes: Ints, weight: Floats) -> Items:
+    def from_codes(cls, codes: Ints, weight: Floats) -> Items:
         """Take items by their codes, ``[items, columns]``."""
         distinct = [np.unique(column, return_inverse=True) for column in codes.T]
         held, at = ([pair[half] for pair in distinct] for half in (0, 1))
@@ -144,7 +144,9 @@ class Index:
     found: tuple[Bits | None, ...]
 
     @classmethod
-    def of(cls, both: Sequence[Sides], keys: Ints, items: Items, *, by_cell: bool = False) -> Index:
+    def build(
+        cls, both: Sequence[Sides], keys: Ints, items: Items, *, by_cell: bool = False
+    ) -> Index:
         """Prepare the answers for keys, ``[keys, columns]``."""
         wanted = tuple(np.unique(column) for column in keys.T)
         room = _HELD // max(items.size, 1)
@@ -241,8 +243,8 @@ def covered(both: Sequence[Sides]) -> Floats:
         return _equal(single, people, weight)
     cells, which = distinct(np.stack([side.cells for side in both], axis=1))
     counts = np.zeros(cells.shape[0])
-    items = Items.of(people, weight)
-    index = Index.of(both, cells, items, by_cell=True)
+    items = Items.from_codes(people, weight)
+    index = Index.build(both, cells, items, by_cell=True)
     for begin, end in blocks(cells.shape[0], items.size):
         counts[begin:end] = total(index.joint(cells[begin:end]), weight)
     return np.asarray(counts[which])

@@ -69,7 +69,7 @@ def narrow(now: Sight, before: Sequence[Sight], answers: Mapping[str, Ints]) -> 
     names = [belief.of for belief in now.release.beliefs]
     widest = max((belief.prior.size for belief in now.release.beliefs), default=1)
     every = [now, *before]
-    indexes = [Index.of(s.release.both, s.known, s.release.classes) for s in every]
+    indexes = [Index.build(s.release.both, s.known, s.release.classes) for s in every]
     items = max(sight.release.classes.size for sight in every)
     parts: dict[str, list[tuple[Guess, Guess, Bools]]] = {name: [] for name in names}
     for begin, end in blocks(now.known.shape[0], max(items, 4 * widest), most=4 * _CELLS):

@@ -280,8 +280,8 @@ def _warning(
         )
     if low <= baseline:
         return (
-            "This attack does not do clearly better than guessing without looking anybody up, so "
-            "it tells nothing about safety. Let the attacker know more, or try more targets."
+            "This attack does not do clearly better than guessing without looking anybody up, "
+            "so it says nothing about safety. Let the attacker know more, or try more targets."
         )
     if control is None or low > control:
         return None

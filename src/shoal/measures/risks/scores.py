@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shoal.base.partition import Bools, Floats, Ints, ragged
+from shoal.base.partition import Bools, Floats, Ints, ragged_positions
 from shoal.measures.risks.matching import ANY, Bits, Index, Items, blocks, distinct, pairs
 from shoal.releases.estimates.bayes import tally
 from shoal.releases.posterior import Posterior
@@ -89,7 +89,7 @@ class Guess:
         fields = zip(*(vars(guess).values() for guess in parts), strict=True)
         return cls(*(np.concatenate(pieces) for pieces in fields))
 
-    def of(self, people: Ints | Bools) -> Guess:
+    def take(self, people: Ints | Bools) -> Guess:
         """Return the guesses about some of the people."""
         return Guess(*(figures[people] for figures in vars(self).values()))
 
@@ -172,13 +172,13 @@ def score(
     totals = {name: np.zeros(people) for name in ("rows", "fits", "present", "likeliest", "linked")}
     parts: list[list[tuple[Ints, Guess]]] = [[] for _ in release.beliefs]
     widest = max((belief.prior.size for belief in release.beliefs), default=1)
-    index = Index.of(release.both, np.vstack((knowledge, truth)), release.classes)
+    index = Index.build(release.both, np.vstack((knowledge, truth)), release.classes)
     for begin, end in blocks(tuples.shape[0], max(items, 4 * widest), most=4 * _CELLS):
         keys, true = tuples[begin:end, :m], tuples[begin:end, m:]
         bits, whole = _candidates(index, keys)
-        seen = Pairs.of(release, bits, keys)
+        seen = Pairs.from_bits(release, bits, keys)
         own = index.joint(true)
-        best_ones, chance, truly = _pick(seen, Pairs.of(release, own, true), end - begin)
+        best_ones, chance, truly = _pick(seen, Pairs.from_bits(release, own, true), end - begin)
         mine = order[edges[begin] : edges[end]]
         at = which[mine] - begin
         many = tally(seen.row, seen.size, end - begin)
@@ -202,7 +202,7 @@ def score(
 
 def believed(release: Target, index: Index, keys: Ints) -> list[Floats]:
     """Return the belief in every value of what is known of each person, by sensitive column."""
-    seen = Pairs.of(release, _candidates(index, keys)[0], keys)
+    seen = Pairs.from_bits(release, _candidates(index, keys)[0], keys)
     return [_mixed(belief, seen, keys.shape[0]) for belief in release.beliefs]
 
 
@@ -224,7 +224,7 @@ class Pairs:
     weight: Floats
 
     @classmethod
-    def of(cls, release: Target, bits: Bits, keys: Ints) -> Pairs:
+    def from_bits(cls, release: Target, bits: Bits, keys: Ints) -> Pairs:
         """Take the classes (bits) that fit what is known of each person."""
         row, item = pairs(bits)
         weight = release.likely.sum(axis=0)[item]
@@ -280,7 +280,7 @@ def _mixed(belief: Belief, seen: Pairs, rows: int) -> Floats:
     posterior, item = belief.posterior, seen.item
     size = belief.prior.size
     runs = np.diff(posterior.starts)[item]
-    at = ragged(posterior.starts[:-1][item], runs)
+    at = ragged_positions(posterior.starts[:-1][item], runs)
     weight = np.repeat(posterior.mass[item] * seen.weight, runs) * posterior.share[at]
     keys = np.repeat(seen.row, runs) * size + posterior.values[at]
     mixed = tally(keys, weight, rows * size).reshape(rows, size)
@@ -315,4 +315,4 @@ def _guess(mixed: Floats, near: Floats, at: Ints, answer: Ints, rule_out: int) -
 def _joined(parts: list[tuple[Ints, Guess]]) -> Guess:
     """Put the guesses of all blocks back into the order of the people."""
     order = np.argsort(np.concatenate([mine for mine, _ in parts]))
-    return Guess.joined([guess for _, guess in parts]).of(order)
+    return Guess.joined([guess for _, guess in parts]).take(order)

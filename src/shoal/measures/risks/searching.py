@@ -31,13 +31,16 @@ def searched(
         if (cell := side.senseless()) is not None:
             raise SchemaError(
                 f"Column {column.name!r} of the release holds the cell {cell!r}, which fits no "
-                f"value of the original (read as kind {column.kind}), so nobody can tell who is "
-                "meant. Give the hierarchies that the release was made with (--hierarchies), its "
+                f"value of the original (read as kind {column.kind}), so nobody knows which "
+                "people it stands for. Give the hierarchies that the release was made with "
+                "(--hierarchies), its "
                 "plan (--plan), or how another tool wrote its cells (--notation)."
             )
     cells = np.stack([side.cells for side in both], axis=1)
     likely = np.stack([-np.log(widths(side))[side.cells] for side in both])
-    return Target(both, Items.of(cells, published.sizes.astype(np.float64)), likely, beliefs)
+    return Target(
+        both, Items.from_codes(cells, published.sizes.astype(np.float64)), likely, beliefs
+    )
 
 
 def belief_of(name: str, release: View) -> Belief:

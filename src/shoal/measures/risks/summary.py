@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from shoal.base.partition import Bools, Floats, Ints
-from shoal.measures.readoff import ReadOff
+from shoal.measures.readoff import DeducedValues
 from shoal.measures.risks.downcoding import Downcoded
 from shoal.measures.risks.narrowing import Left
 from shoal.measures.risks.results import AttackResult, conclude
@@ -85,7 +85,7 @@ def summarize(
     ]
 
 
-def certain(read: ReadOff | None) -> AttackResult:
+def certain(read: DeducedValues | None) -> AttackResult:
     """Sum up what can be read off for certain; nothing of it depends on who is asked about."""
     assert read is not None
     wrong = read.wrong or 0
@@ -153,7 +153,7 @@ def narrowed(
 ) -> AttackResult:
     """Sum up what all releases leave of a sensitive column; ``in_all``: who was in each of them."""
     told = main.after.known
-    alone, after, whole = main.alone.of(told), main.after.of(told), in_all[told]
+    alone, after, whole = main.alone.take(told), main.after.take(told), in_all[told]
     one = after.support == 1
     return conclude(
         "intersection",

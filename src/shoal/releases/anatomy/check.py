@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from shoal.base.errors import InputError, SchemaError, listed
+from shoal.base.errors import InputError, SchemaError, format_names
 from shoal.base.partition import GroupStats
 from shoal.privacy.base import Rule
 from shoal.releases.anatomy import COUNT, GROUP
@@ -14,7 +14,7 @@ from shoal.releases.exact import check as exact
 from shoal.releases.exact.check import compare, judge, kept, truth
 from shoal.releases.opened import Opened
 from shoal.releases.published import count_values
-from shoal.releases.verdict import Verdict, required
+from shoal.releases.verdict import Verdict, single_rules
 from shoal.tables.cells import as_text, blank, find, natural
 from shoal.tables.domain import STAR
 from shoal.tables.original import Original
@@ -26,17 +26,17 @@ def check(opened: Opened, rules: Sequence[Rule], source: Original | None = None)
     With the source, the first must have the quasi-identifiers as they were, and the second count
     the true values of every group.
     """
-    released, table, wanted = opened.frame, opened.tables["st"], required(rules)
+    released, table, wanted = opened.frame, opened.tables["st"], single_rules(rules)
     held = [name for name in table.columns if name not in (GROUP, COUNT)]
     if unknown := [name for name in opened.sensitive if name not in held]:
         raise SchemaError(
-            f"The second table has no sensitive column {unknown[0]!r}; it has {listed(held)}."
+            f"The second table has no sensitive column {unknown[0]!r}; it has {format_names(held)}."
         )
     if GROUP not in released.columns or len(held) != 1 or not {GROUP, COUNT} <= {*table.columns}:
         raise InputError(
             f"Anatomy publishes a table with the column {GROUP!r} and a second one with {GROUP!r}, "
-            f"one sensitive column and {COUNT!r}. Got {listed(released.columns)} and "
-            f"{listed(table.columns)}."
+            f"one sensitive column and {COUNT!r}. Got {format_names(released.columns)} and "
+            f"{format_names(table.columns)}."
         )
     if released[GROUP].dtype != table[GROUP].dtype:
         raise InputError(

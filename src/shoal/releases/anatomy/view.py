@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from shoal.base.errors import InputError, SchemaError, listed, nearest
-from shoal.base.partition import Floats, Ints, ragged
+from shoal.base.errors import InputError, SchemaError, format_names, suggest_nearest
+from shoal.base.partition import Floats, Ints, ragged_positions
 from shoal.releases.anatomy import COUNT, GROUP
 from shoal.releases.base import By, Counts, Query
 from shoal.releases.categories import Coded
@@ -46,11 +46,11 @@ class AnatomyView(Exact):
         names = as_text(natural(self.table[self.of]))
         runs = self.table.select(
             group=find(self.table[GROUP], ids),
-            value=Coded.of(as_text(self.table[self.of])).codes,
+            value=Coded.encode(as_text(self.table[self.of])).codes,
             count=pl.col(COUNT).cast(pl.Int64),
         ).sort("group", "value")
         size = np.bincount(runs["group"], runs["count"], len(ids)).astype(np.int64)
-        texts = Coded.of(as_text(self.table[self.of])).texts
+        texts = Coded.encode(as_text(self.table[self.of])).texts
         known = runs.filter(pl.col("value") < len(texts))
         starts = np.searchsorted(known["group"].to_numpy(), np.arange(len(ids) + 1))
         assert len(names) == len(texts)
@@ -86,7 +86,7 @@ class AnatomyView(Exact):
         cells, many = np.unique(labels[kept] * size.size + own[kept], return_counts=True)
         group, category = cells % size.size, cells // size.size
         runs = np.diff(starts)[group]
-        at = ragged(starts[:-1][group], runs)
+        at = ragged_positions(starts[:-1][group], runs)
         m = np.repeat(many, runs).astype(np.float64)
         n = np.repeat(size[group], runs).astype(np.float64)
         h = counts[at].astype(np.float64)
@@ -110,9 +110,9 @@ class AnatomyView(Exact):
         known = np.bincount(np.repeat(np.arange(runs.size), runs), counts, runs.size)
         share = counts / np.repeat(known, runs)
         many = runs[own]
-        at = ragged(starts[:-1][own], many)
+        at = ragged_positions(starts[:-1][own], many)
         rows = np.repeat(np.arange(own.size), many)
-        return Posterior.of(self.classes, rows, values[at], share[at], len(names))
+        return Posterior.from_rows(self.classes, rows, values[at], share[at], len(names))
 
 
 def marked(tables: Mapping[str, pl.DataFrame], _sensitive: Sequence[str]) -> bool:
@@ -136,14 +136,15 @@ def open_view(opened: Opened, of: str) -> AnatomyView:
     if GROUP not in frame.columns or not {GROUP, COUNT} <= set(table.columns):
         raise InputError(
             f"This is not a release of Anatomy: the first table needs a column {GROUP!r}, the "
-            f"second {GROUP!r}, a sensitive column and {COUNT!r}. Got {listed(frame.columns)} and "
-            f"{listed(table.columns)}."
+            f"second {GROUP!r}, a sensitive column and {COUNT!r}. Got "
+            f"{format_names(frame.columns)} and "
+            f"{format_names(table.columns)}."
         )
     held = hidden(opened.tables)
     if of not in held:
         raise SchemaError(
-            f"The second table has no sensitive column {of!r}.{nearest(of, held)} It has: "
-            f"{listed(held)}."
+            f"The second table has no sensitive column {of!r}.{suggest_nearest(of, held)} It has: "
+            f"{format_names(held)}."
         )
     table = table.with_columns(blank(table[of], (STAR, *opened.column(of).missing)))
     return AnatomyView(frame, tuple(opened.quasi), table, of)

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from shoal.base.errors import InputError, listed
+from shoal.base.errors import InputError, format_names
 from shoal.base.partition import Bools, GroupStats, Histogram, Ints
 from shoal.privacy.base import Rule
 from shoal.releases.dummies.domain import declared_domain, domain_faults
 from shoal.releases.exact.check import compare, judge, kept, plausible, truth
 from shoal.releases.opened import Opened
-from shoal.releases.verdict import Verdict, required
+from shoal.releases.verdict import Verdict, single_rules
 from shoal.tables.cells import as_text, find, natural
 from shoal.tables.domain import STAR
 from shoal.tables.original import Original
@@ -32,7 +32,7 @@ def check(opened: Opened, rules: Sequence[Rule], source: Original | None = None)
     A cell without a set (a missing value that the plan keeps missing) promises nothing and is not
     asked about.
     """
-    released, wanted = opened.frame, required(rules)
+    released, wanted = opened.frame, single_rules(rules)
     told = opened.forbidden()
     if source is not None and source.order is None:
         told += plausible(released, source.frame, kept(opened, source), opened.sensitive)
@@ -45,7 +45,7 @@ def check(opened: Opened, rules: Sequence[Rule], source: Original | None = None)
             raise InputError(
                 f"Column {name!r} holds no sets of values: a cell of a release with dummy values "
                 'is a list such as ["asthma", "flu"]. Its columns are '
-                f"{listed(released.columns)}."
+                f"{format_names(released.columns)}."
             )
         sets[name] = _Sets.read(lists, declared_domain(opened, name))
     stats: dict[str | None, GroupStats] = {None: GroupStats(opened.published.sizes, {})}
@@ -64,7 +64,7 @@ def check(opened: Opened, rules: Sequence[Rule], source: Original | None = None)
         if (different := np.unique(drawn.lengths)).size > 1:
             told.append(
                 f"The sets of column {name!r} have {different.size} different lengths "
-                f"({listed(different.tolist(), 5)}): dummy values make sets of one length."
+                f"({format_names(different.tolist(), 5)}): dummy values make sets of one length."
             )
     if source is not None and source.order is not None:
         told += compare(released, source)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from shoal.base.errors import InputError, listed
+from shoal.base.errors import InputError, format_names
 from shoal.catalog import DOMAIN
 from shoal.releases.opened import Opened
 from shoal.tables.cells import as_text
@@ -25,7 +25,8 @@ def _published(opened: Opened, name: str) -> pl.Series | None:
         return None
     if table.columns != ["column", "value"]:
         raise InputError(
-            f"The table of domains beside the release has the columns {listed(table.columns)}; "
+            "The table of domains next to the release has the columns "
+            f"{format_names(table.columns)}; "
             "'column' and 'value' are needed, as it was published. Correct it, or remove it "
             "and declare the domain: --domain COLUMN=FILE (domain=...)."
         )

@@ -10,7 +10,7 @@ import polars as pl
 
 from shoal.base.errors import ParameterError
 from shoal.base.partition import Bools, Codes, Ints
-from shoal.base.random_words import below, words
+from shoal.base.random_words import random_below, random_words
 from shoal.base.roles import Role
 from shoal.catalog import DOMAIN
 from shoal.coding.encode import Encoded
@@ -63,7 +63,7 @@ def draw(
         own = data.sensitive[name]
         size = len(_domain(data, name))
         known = own >= 0
-        random = below(size, words(rng, data.rows))
+        random = random_below(size, random_words(rng, data.rows))
         truth = np.where(known, own, random).astype(np.int64)
         others = _others(size - 1, l - 1, data.rows, rng)
         others += others >= truth  # the true value is not among the others
@@ -94,7 +94,7 @@ def _others(size: int, count: int, rows: int, rng: np.random.Generator | None) -
     chosen = np.empty((count, rows), np.int64)
     for place in range(count):
         last = size - count + place
-        drawn = below(last + 1, words(rng, rows))
+        drawn = random_below(last + 1, random_words(rng, rows))
         again = np.zeros(rows, np.bool_)
         for before in chosen[:place]:
             again |= before == drawn

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from shoal.base.errors import InputError, listed
+from shoal.base.errors import InputError, format_names
 from shoal.base.partition import Floats, Ints
 from shoal.catalog import ESTIMATORS
 from shoal.releases.base import By, Counts, Query
@@ -61,7 +61,7 @@ class DummiesView(Exact):
         column = self.columns[of]
         if column.kept.size < labels.size:
             labels = labels[column.kept]
-        return Observed.of(column.codes, labels, len(column.values), groups)
+        return Observed.count_sets(column.codes, labels, len(column.values), groups)
 
     def expect(self, query: Query, estimator: str = "iterative", **options: float) -> Floats:
         """Return the estimated count of every value."""
@@ -76,7 +76,7 @@ class DummiesView(Exact):
         if strange := [value for value in self.values(of) if value not in known]:
             raise InputError(
                 f"The sets of column {of!r} hold {len(strange):,} values that its domain lacks: "
-                f"{listed(strange)}. Give the domain from which they were drawn."
+                f"{format_names(strange)}. Give the domain from which they were drawn."
             )
         combined, labels = self.sorted(by)
         seen = self.observed(of, labels, len(combined))
@@ -100,7 +100,7 @@ class DummiesView(Exact):
         share /= share.sum(axis=1, keepdims=True)
         rows = np.repeat(column.kept, column.codes.shape[1])
         size = len(column.values)
-        return Posterior.of(self.classes, rows, column.codes.ravel(), share.ravel(), size)
+        return Posterior.from_rows(self.classes, rows, column.codes.ravel(), share.ravel(), size)
 
 
 def _coded(name: str, lists: pl.Series, domain: pl.Series | None) -> _Column:

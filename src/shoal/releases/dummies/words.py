@@ -21,5 +21,5 @@ WORDS = ShapeWords(
     "with few more only the true one is left (docs/methods/dummies.md has the figures).",
     domain="A domain is declared: of its values those that no row has come out near 0 when counts "
     "are estimated, so that a reader who estimates can rule them out. Judge the protection by "
-    "the belief that 'shoal audit' tells, not by l alone (docs/methods/dummies.md).",
+    "the belief that 'shoal audit' shows, not by l alone (docs/methods/dummies.md).",
 )

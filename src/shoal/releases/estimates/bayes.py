@@ -55,7 +55,9 @@ class Observed:
     keys: npt.NDArray[np.integer]
 
     @classmethod
-    def of(cls, sets: npt.NDArray[np.integer], labels: Ints, size: int, groups: int) -> Observed:
+    def count_sets(
+        cls, sets: npt.NDArray[np.integer], labels: Ints, size: int, groups: int
+    ) -> Observed:
         """Count sets ``[n, l]`` of value codes by the category of their row (-1: in none)."""
         kept = np.flatnonzero(labels >= 0)
         keys = sets.take(kept, axis=0)

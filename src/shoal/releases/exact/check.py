@@ -11,13 +11,13 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import polars as pl
 
-from shoal.base.errors import InputError, listed
+from shoal.base.errors import InputError, format_names
 from shoal.base.partition import GroupStats
 from shoal.base.roles import Role
 from shoal.privacy.base import Rule
 from shoal.releases.opened import Opened
 from shoal.releases.published import occurrences
-from shoal.releases.verdict import Verdict, ask, assemble, broken
+from shoal.releases.verdict import Verdict, ask_rule, describe_broken, make_verdict
 from shoal.tables.cells import as_text
 from shoal.tables.original import Original
 
@@ -36,13 +36,15 @@ def judge(
             raise InputError(f"The release has no sensitive column {rule.column!r}.")
         own = stats[rule.column]
         many = own.sizes.size
-        _, result = ask(rule, [(np.arange(many), own)])
+        _, result = ask_rule(rule, [(np.arange(many), own)])
         results.append(result)
         if not result.holds:
             told.append(
-                broken(result, many, "classes" if rule.column is None else "groups or sets")
+                describe_broken(
+                    result, many, "classes" if rule.column is None else "groups or sets"
+                )
             )
-    return assemble(rules, results, told, rows, classes)
+    return make_verdict(rules, results, told, rows, classes)
 
 
 def compare(released: pl.DataFrame, source: Original, own: Sequence[str] = ()) -> list[str]:
@@ -89,13 +91,14 @@ def plausible(
     """
     if lacking := [name for name in (*kept, *sensitive) if name not in original.columns]:
         raise InputError(
-            f"The original has no column {listed(lacking)}; it has: {listed(original.columns)}. "
+            f"The original has no column {format_names(lacking)}; it has: "
+            f"{format_names(original.columns)}. "
             "Give the table that the release was made from."
         )
     before, after = occurrences(original, released, kept)
     if wrong := int((before != after).sum()):
         return [
-            f"{wrong:,} combinations of {listed(kept)} do not occur as often in the release "
+            f"{wrong:,} combinations of {format_names(kept)} do not occur as often in the release "
             "as in the original: these columns must be published as they are."
         ]
     return []

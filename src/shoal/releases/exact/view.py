@@ -32,7 +32,7 @@ class Exact:
     @cached_property
     def fields(self) -> dict[str, Coded]:
         """The quasi-identifiers as positions."""
-        return {name: Coded.of(self.frame[name]) for name in self.quasi}
+        return {name: Coded.encode(self.frame[name]) for name in self.quasi}
 
     def matching(self, query: Query) -> Bools:
         """Say which rows a query asks for."""

@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 
-from shoal.base.errors import SchemaError, nearest
+from shoal.base.errors import SchemaError, suggest_nearest
 from shoal.base.partition import Bools, GroupStats, Histogram, Ints
 from shoal.privacy.base import Rule
 from shoal.releases.counterfeits import COUNTERFEITS, false_rows
@@ -26,10 +26,10 @@ from shoal.releases.verdict import (
     RuleResult,
     Verdict,
     WorstGroup,
-    ask,
-    assemble,
-    broken,
-    required,
+    ask_rule,
+    describe_broken,
+    make_verdict,
+    single_rules,
 )
 from shoal.tables.cells import as_text, blank, find, merged, natural
 from shoal.tables.domain import STAR
@@ -54,7 +54,7 @@ def check(
     that are told to be counterfeits look like the others, but are nobody's: they make up no crowd,
     and the original has no row for them.
     """
-    wanted, published = required(rules), opened.published
+    wanted, published = single_rules(rules), opened.published
     _check_sensitive(opened.frame, wanted, opened.sensitive)
     false, wrong = false_rows(published, opened.tables.get(COUNTERFEITS))
     persons = opened.persons if source is None else source.persons
@@ -67,13 +67,13 @@ def check(
     far = [] if strata is None else [rule for rule in wanted if not rule.judged_alone]
     if strata is not None and far:
         apart = _by_stratum(published, strata, hidden, persons)
-    judged = [ask(rule, apart if rule in far else counted) for rule in wanted]
+    judged = [ask_rule(rule, apart if rule in far else counted) for rule in wanted]
     passed = tuple(each for each, _ in judged)
     results = [
         _said(result, rule, opened) for rule, (_, result) in zip(wanted, judged, strict=True)
     ]
     classes = published.sizes.size
-    faults = [broken(result, classes) for result in results if result.failing]
+    faults = [describe_broken(result, classes) for result in results if result.failing]
     faults += opened.forbidden(schema)
     uncovered = None
     if source is not None and source.order is not None:
@@ -83,7 +83,7 @@ def check(
         faults += plausible(source, published, false)
     faults += [*linked_faults(opened, persons, source), *_sets(opened)]
     faults += [*limit_faults(opened, source), *wrong]
-    return assemble(
+    return make_verdict(
         wanted,
         results,
         faults,
@@ -126,15 +126,15 @@ def _check_sensitive(
     released: pl.DataFrame, rules: Sequence[Rule], sensitive: Sequence[str]
 ) -> None:
     faults = [
-        f"The rule {rule.name} speaks of the sensitive column {rule.column!r}, which the release "
+        f"The rule {rule.name} is about the sensitive column {rule.column!r}, which the release "
         f"does not have; its columns are {', '.join(map(repr, released.columns))}."
-        f"{nearest(rule.column, released.columns)}"
+        f"{suggest_nearest(rule.column, released.columns)}"
         for rule in rules
         if rule.column is not None and rule.column not in released.columns
     ]
     faults += [
         f"The release has no sensitive column {name!r}; its columns are "
-        f"{', '.join(map(repr, released.columns))}.{nearest(name, released.columns)}"
+        f"{', '.join(map(repr, released.columns))}.{suggest_nearest(name, released.columns)}"
         for name in sensitive
         if name not in released.columns and name not in [rule.column for rule in rules]
     ]

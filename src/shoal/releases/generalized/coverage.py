@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from shoal.base.errors import SchemaError, ShoalError, listed
+from shoal.base.errors import SchemaError, ShoalError, format_names
 from shoal.base.partition import Bools, Ints
 from shoal.base.roles import Role
 from shoal.base.threads import share
@@ -115,7 +115,7 @@ class _Originals:
     weight: Ints
 
     @classmethod
-    def of(cls, columns: list[Ints], weight: Ints) -> _Originals:
+    def build(cls, columns: list[Ints], weight: Ints) -> _Originals:
         """Take originals given by their position in each column, and how often each occurs."""
         pairs = [np.unique(column, return_inverse=True) for column in columns]
         return cls([pair[0] for pair in pairs], [pair[1].reshape(-1) for pair in pairs], weight)
@@ -147,13 +147,15 @@ def _different(both: list[Sides]) -> _Originals:
         .group_by(names, maintain_order=True)
         .agg(pl.len().cast(pl.Int64).alias(_COUNT))
     )
-    return _Originals.of([counted[name].to_numpy() for name in names], counted[_COUNT].to_numpy())
+    return _Originals.build(
+        [counted[name].to_numpy() for name in names], counted[_COUNT].to_numpy()
+    )
 
 
 def _every(originals: _Originals, step: int) -> _Originals:
     """Return every ``step``-th original."""
     columns = zip(originals.different, originals.which, strict=True)
-    return _Originals.of(
+    return _Originals.build(
         [positions[at[::step]] for positions, at in columns], originals.weight[::step]
     )
 
@@ -235,7 +237,8 @@ def _passed_through(
     if not count:
         return []
     return [
-        f"{count:,} combinations of values of {listed(names)} do not occur as often in the release "
+        f"{count:,} combinations of values of {format_names(names)} do not occur as often in "
+        "the release "
         "as in the original: these columns must be published as they are."
     ]
 
@@ -272,6 +275,7 @@ def _check_columns(original: pl.DataFrame, schema: Schema) -> None:
     ]
     if lacking:
         raise SchemaError(
-            f"The original has no column {listed(lacking)}; it has: {listed(original.columns)}. "
+            f"The original has no column {format_names(lacking)}; it has: "
+            f"{format_names(original.columns)}. "
             "Give the table that the release was made from."
         )

@@ -18,7 +18,7 @@ from shoal.releases import notation
 from shoal.releases.base import MadeTables
 from shoal.tables.domain import STAR, Domain, Ordered, Taxonomy
 from shoal.tables.schema import Column, Schema
-from shoal.tables.spans import spans
+from shoal.tables.spans import label_spans
 
 
 def generalize(
@@ -63,7 +63,7 @@ def generalize(
     def one(name: str) -> list[pl.Series]:
         column = schema[name]
         if name in join_of:
-            return written(column, join_of[name], groups, typed=typed, mid=mid)
+            return format_column(column, join_of[name], groups, typed=typed, mid=mid)
         if column.role is Role.QUASI:
             raise SchemaError(
                 f"The quasi-identifier {name!r} was not encoded, so it cannot be generalized: "
@@ -80,7 +80,7 @@ def generalize(
 publish = generalize  # what every shape calls it
 
 
-def written(
+def format_column(
     column: Column, join: Join, groups: Ints, *, typed: bool, mid: bool = False
 ) -> list[pl.Series]:
     """Return a quasi-identifier as it is published, a cell for each of ``groups``."""
@@ -144,7 +144,7 @@ def reach(column: Column, domain: Domain) -> tuple[pl.Series, pl.Series] | None:
     if isinstance(domain, Ordered):
         return domain.ends or (domain.values, domain.values)
     tree = isinstance(domain, Taxonomy) and column.kind is Kind.TAXONOMY
-    return spans(domain) if tree and isinstance(domain, Taxonomy) else None
+    return label_spans(domain) if tree and isinstance(domain, Taxonomy) else None
 
 
 def _middle(name: str, low: pl.Series, high: pl.Series) -> list[pl.Series]:

@@ -45,7 +45,7 @@ class Spread:
     members: Ints | None = None
 
     @classmethod
-    def of(cls, side: Sides) -> Spread:
+    def from_sides(cls, side: Sides) -> Spread:
         """Take cells that were read beside the original; a cell that says nothing can be any."""
         # Of a set only the members count, unless it has none.
         whole = unknown(side) if side.starts is None else np.ones(side.lo.size, np.bool_)
@@ -124,7 +124,7 @@ def spread(
             f"Column {name!r} holds {cell!r}, which {lacking}. Give the hierarchies, and the order "
             "of ordered texts, that the release was made with."
         )
-    return Spread.of(side)
+    return Spread.from_sides(side)
 
 
 def _are_moments(shown: pl.Series) -> bool:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from shoal.base.errors import SchemaError, listed, nearest
+from shoal.base.errors import SchemaError, format_names, suggest_nearest
 from shoal.base.partition import Floats, Ints
 from shoal.base.roles import Role
 from shoal.releases.anatomy import GROUP
@@ -77,7 +77,7 @@ class GeneralizedView:
     def _runs(self, of: str) -> tuple[tuple[str, ...], Ints, Ints, Floats]:
         """Return the values, and per pair of class and value: class, value, count."""
         if of not in self._sensitive:
-            column = Coded.of(self.frame[of])
+            column = Coded.encode(self.frame[of])
             size = len(column.values)
             known = column.codes < size
             keys = self.published.labels[known] * max(size, 1) + column.codes[known]
@@ -141,7 +141,7 @@ class GeneralizedView:
         first = np.full(self.published.sizes.size, -1, np.int64)
         labels = self.published.labels
         first[labels[::-1]] = np.arange(labels.size)[::-1]
-        return Posterior.of(labels, first[owner], value, count, len(names))
+        return Posterior.from_rows(labels, first[owner], value, count, len(names))
 
 
 def marked(tables: Mapping[str, pl.DataFrame], sensitive: Sequence[str]) -> bool:
@@ -166,8 +166,9 @@ def candidates(tables: Mapping[str, pl.DataFrame], of: str) -> list[str]:
         if GROUP in frame.columns:
             hint = f" It has a {GROUP}: give Anatomy's second table with --st as well."
         raise SchemaError(
-            f"The release has no column {of!r} to estimate.{nearest(of, frame.columns)} It has: "
-            f"{listed(frame.columns)}.{hint}"
+            f"The release has no column {of!r} to estimate.{suggest_nearest(of, frame.columns)} "
+            "It has: "
+            f"{format_names(frame.columns)}.{hint}"
         )
     return [name for name in _untyped(frame) if name != of]
 
@@ -195,7 +196,7 @@ def open_view(opened: Opened, of: str) -> GeneralizedView:
         tuple(taken),
         {name: tree for name, tree in opened.taxonomies.items() if name in taken},
         opened.domains,
-        {name: Spread.of(side) for name, side in opened.sides.items()},
+        {name: Spread.from_sides(side) for name, side in opened.sides.items()},
         orders={column.name: column.order for column in opened.columns if column.order},
         grouped=opened.published if taken == opened.quasi else None,
     )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from shoal.base.errors import ParameterError, listed
+from shoal.base.errors import ParameterError, format_names
 from shoal.privacy import MInvariance
 from shoal.releases.counterfeits import COUNTERFEITS, class_names, false_rows
 from shoal.releases.history.store import History
@@ -177,8 +177,8 @@ def check_history(opened: Opened, history: History) -> list[str]:
     if about["rule"] == SETS_KEPT:
         if lost := [name for name in about["sensitive column"] if name not in opened.sensitive]:
             raise ParameterError(
-                f"The history {history.folder} is one of dummy values of {listed(lost)}, which is "
-                "no sensitive column of this release. Name it with --sensitive."
+                f"The history {history.folder} is one of dummy values of {format_names(lost)}, "
+                "which is not a sensitive column of this release. Name it with --sensitive."
             )
         return set_faults(opened, history.records, history.classes(number))
     column, m = about["sensitive column"], about.get("m", 2)

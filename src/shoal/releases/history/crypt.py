@@ -40,14 +40,14 @@ def history_key(file: str | Path | None = None) -> bytes | None:
     return key
 
 
-def sealed(content: bytes, key: bytes, name: str) -> bytes:
+def encrypt(content: bytes, key: bytes, name: str) -> bytes:
     """Encrypt the content of a file of this name."""
     salt, nonce = secrets.token_bytes(_SALT), secrets.token_bytes(_NONCE)
     told: bytes = _cipher(key, salt).encrypt(nonce, content, MAGIC + name.encode())
     return MAGIC + salt + nonce + told
 
 
-def opened(content: bytes, key: bytes | None, file: Path) -> bytes:
+def decrypt(content: bytes, key: bytes | None, file: Path) -> bytes:
     """Return what a file says, or say why it cannot be read; one that is not encrypted is as is."""
     if not content.startswith(MAGIC):
         if key is None:

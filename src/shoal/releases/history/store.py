@@ -20,10 +20,10 @@ from typing import Any
 import polars as pl
 
 from shoal.base.atomic import atomic_file, remove_leftovers
-from shoal.base.errors import InputError, OutputError, ParameterError, listed
+from shoal.base.errors import InputError, OutputError, ParameterError, format_names
 from shoal.base.parsing import Unreadable
 from shoal.plan.plan import Plan
-from shoal.releases.history.crypt import history_key, opened, sealed
+from shoal.releases.history.crypt import decrypt, encrypt, history_key
 from shoal.tables.cells import as_text, blank
 from shoal.tables.files import read_file
 from shoal.tables.set_cells import SETS, to_json
@@ -107,7 +107,8 @@ class History:
         others = [file.name for file in folder.iterdir() if file.suffix not in (".history", "")]
         if not files and others:
             raise InputError(
-                f"The folder {folder} has no history and holds {listed(others)}: an empty folder "
+                f"The folder {folder} has no history and holds {format_names(others)}: an empty "
+                "folder "
                 "begins one. Check the name, or make a folder for it."
             )
         heads: list[Mapping[str, Any]] = []
@@ -122,7 +123,7 @@ class History:
         return cls(folder, tuple(heads), records, before, series, secret)
 
     @property
-    def tied(self) -> dict[str, Any]:
+    def manifest_entry(self) -> dict[str, Any]:
         """What the manifest of the next release tells of the series; nothing of its people."""
         return {"series": self.series, "number": len(self.heads) + 1} if self.series else {}
 
@@ -211,7 +212,7 @@ class History:
         for name, frame in released.items():
             if self.number(frame) is None:
                 raise ParameterError(
-                    f"{name} is no release of the history {self.folder}, which has "
+                    f"{name} is not a release of the history {self.folder}, which has "
                     f"{len(self.heads)}: the history is older than it or of another series, or "
                     "the file was changed. Give the history that was kept with it."
                 )
@@ -244,9 +245,9 @@ class Pending:
             "before": history.digest,
             "series": history.series,
         }
-        content = packed(head, self.records, self.classes)
+        content = to_bytes(head, self.records, self.classes)
         if history.key is not None:
-            content = sealed(content, history.key, file.name)
+            content = encrypt(content, history.key, file.name)
         with atomic_file(file, private=True) as stream:
             stream.write(content)
         try:
@@ -267,7 +268,7 @@ def digest(released: pl.DataFrame) -> str:
     return _sum("\x1e".join([names, *rows.sort()]).encode())
 
 
-def packed(head: Mapping[str, Any], records: pl.DataFrame, classes: pl.DataFrame) -> bytes:
+def to_bytes(head: Mapping[str, Any], records: pl.DataFrame, classes: pl.DataFrame) -> bytes:
     """Return the bytes of a file: a line on what it is, and two tables."""
     parts = []
     for frame in (records, classes):
@@ -281,7 +282,7 @@ def packed(head: Mapping[str, Any], records: pl.DataFrame, classes: pl.DataFrame
 
 def _opened(file: Path, key: bytes | None) -> tuple[Mapping[str, Any], pl.DataFrame, pl.DataFrame]:
     try:
-        content = opened(file.read_bytes(), key, file)
+        content = decrypt(file.read_bytes(), key, file)
     except OSError as fault:
         raise InputError(f"{file} cannot be read: {fault.strerror or fault}.") from fault
     damaged = _damaged(file.parent, f"{file.name} was changed or cut off")
@@ -329,7 +330,7 @@ def _sum(content: bytes) -> str:
 
 
 def _said(value: Any) -> str:
-    return listed(value) if isinstance(value, list) else repr(value)
+    return format_names(value) if isinstance(value, list) else repr(value)
 
 
 def history_of(

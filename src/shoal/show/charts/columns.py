@@ -23,7 +23,7 @@ from shoal.show.charts.paper import (
     upright,
 )
 from shoal.show.charts.scales import Scale, scale
-from shoal.show.charts.words import escape, fit, say, width
+from shoal.show.charts.words import escape, fit, format_number, width
 
 _HEIGHT = 190.0
 
@@ -73,11 +73,11 @@ def histogram(
     if x:
         parts.append(label(right, bottom + 33, x, room=right, size=TICK, cls="small", anchor="end"))
     for i, count in enumerate(counts):
-        after = say(count, form)
+        after = format_number(count, form)
         if before is None:
             parts.append(_column(ends, i, rise, count, "after", f"{told[i]}: {after}", gap=0.75))
             continue
-        hint = f"{told[i]}: {names[0]} {say(before[i], form)}, {names[1]} {after}"
+        hint = f"{told[i]}: {names[0]} {format_number(before[i], form)}, {names[1]} {after}"
         hatch = f"url(#{owner}-hatch)"
         parts.append(_column(ends, i, rise, before[i], "before", hint, hatch, gap=0.5))
         parts.append(_column(ends, i, rise, count, "wash", hint))

@@ -14,7 +14,7 @@ from shoal.base.atomic import atomic_file
 from shoal.base.errors import OutputError, ParameterError
 from shoal.show.charts.scales import Scale
 from shoal.show.charts.style import CSS, FIGURE_CSS
-from shoal.show.charts.words import escape, fit, say, width
+from shoal.show.charts.words import escape, fit, format_number, width
 
 WIDTH = 720.0
 TEXT, TICK, HEAD = 12.5, 11.5, 15.0
@@ -329,10 +329,11 @@ def extremes(labels: Sequence[str], values: Sequence[float], form: str) -> str:
     top, low = max(places, key=lambda i: (values[i], -i)), min(places, key=lambda i: (values[i], i))
     if values[top] == values[low]:
         who = labels[0] if len(labels) == 1 else f"Each of {len(labels)}"
-        return f"{who}: {say(values[top], form)}."
+        return f"{who}: {format_number(values[top], form)}."
     return (
-        f"The highest is {labels[top]} ({say(values[top], form)}), the lowest {labels[low]} "
-        f"({say(values[low], form)}), of {len(labels)}."
+        f"The highest is {labels[top]} ({format_number(values[top], form)}), the lowest "
+        f"{labels[low]} "
+        f"({format_number(values[low], form)}), of {len(labels)}."
     )
 
 
@@ -349,8 +350,9 @@ def changed(
         return extremes(labels, values, form)
     far = max(range(len(labels)), key=lambda i: (abs(values[i] - before[i]), -i))
     return (
-        f"The largest {what} is at {labels[far]}: {names[0]} {say(before[far], form)}, {names[1]} "
-        f"{say(values[far], form)}."
+        f"The largest {what} is at {labels[far]}: {names[0]} "
+        f"{format_number(before[far], form)}, {names[1]} "
+        f"{format_number(values[far], form)}."
     )
 
 

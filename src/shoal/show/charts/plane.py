@@ -28,7 +28,7 @@ from shoal.show.charts.paper import (
     upright,
 )
 from shoal.show.charts.scales import scale
-from shoal.show.charts.words import fit, say, width
+from shoal.show.charts.words import fit, format_number, width
 
 _HEIGHT = 260.0  # of the plane itself
 
@@ -100,7 +100,14 @@ def scatter(
     at = [(run(p.x), rise(p.y)) for p in points]
     for point, spot in zip(points, at, strict=True):
         look = groups.index(point.group) % 6
-        parts.append(_dot(point, spot, look, f"{say(point.x, x_form)}, {say(point.y, y_form)}"))
+        parts.append(
+            _dot(
+                point,
+                spot,
+                look,
+                f"{format_number(point.x, x_form)}, {format_number(point.y, y_form)}",
+            )
+        )
     parts += _names(points, at, (left, WIDTH, top - 6, bottom - 2), first=best)
     text = _frontier_text(points, best, x, y)
     return finish(owner, title, text, table, bottom + 40, parts)

@@ -23,7 +23,7 @@ from shoal.show.charts.paper import (
     tag,
 )
 from shoal.show.charts.scales import Scale, scale
-from shoal.show.charts.words import escape, say, width
+from shoal.show.charts.words import escape, format_number, width
 
 _MOST = 0.34  # of the paper for the labels
 
@@ -64,7 +64,7 @@ def bars(
     series = [("after", values)] if before is None else [("before", before), ("after", values)]
     heads = (name,) if before is None else names
     numbers = {head: own for head, (_, own) in zip(heads, series, strict=True)}
-    said = [[say(value, form) for value in own] for own in numbers.values()]
+    said = [[format_number(value, form) for value in own] for own in numbers.values()]
     ends = [*(value for own in numbers.values() for value in own), *([] if top is None else [top])]
     left, axis = _sheet(labels, [word for own in said for word in own], ends, wide)
     step, thick = (25.0, 15.0) if before is None else (37.0, 13.0)
@@ -116,7 +116,7 @@ def intervals(
     same_length(labels=labels, values=values, low=low, high=high, **others)
     owner = identity("intervals", wide, title, labels, values, low, high, form, name, others)
     table = table_of(of, labels, {name: values, "low": low, "high": high, **others})
-    said = [say(value, form) for value in values]
+    said = [format_number(value, form) for value in values]
     compared = [v for series in others.values() for v in series if v is not None]
     ends = [*values, *low, *high, *compared, *([top] if top is not None else [])]
     left, axis = _sheet(labels, said, ends, wide)
@@ -136,9 +136,9 @@ def intervals(
         parts += [tag("line", x1=end, y1=y - 4, x2=end, y2=y + 4, cls="whisker") for end in (a, b)]
         for other, shape in shapes.items():
             if (value := others[other][i]) is not None:
-                hint = f"{row}, {other}: {say(value, form)}"
+                hint = f"{row}, {other}: {format_number(value, form)}"
                 parts.append(marker(shape, axis(value), y, "hollow", hint=hint))
-        hint = f"{row}: {said[i]} ({say(low[i], form)} to {say(high[i], form)})"
+        hint = f"{row}: {said[i]} ({format_number(low[i], form)} to {format_number(high[i], form)})"
         parts.append(marker("circle", axis(values[i]), y, "after", 5, hint))
         parts.append(label(wide, y + 4, said[i], anchor="end"))
     text = extremes(list(map(str, labels)), values, form)

@@ -66,7 +66,7 @@ def fit(text: object, room: float, size: float) -> str:
     return whole[:kept].rstrip() + "…"
 
 
-def say(value: float | None, form: str = "plain") -> str:
+def format_number(value: float | None, form: str = "plain") -> str:
     """Say a number: ``count`` 1,234; ``share`` 12.3 %; ``plain`` four digits; ``seconds`` 0.5 s."""
     if form not in FORMS:
         raise ParameterError(

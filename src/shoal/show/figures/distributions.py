@@ -12,7 +12,7 @@ from shoal.base.partition import Bools, Floats, Ints
 from shoal.show.charts.columns import histogram
 from shoal.show.charts.paper import WIDTH, Chart
 from shoal.show.charts.rows import bars
-from shoal.show.charts.words import say
+from shoal.show.charts.words import format_number
 from shoal.show.figures.bins import as_points, make_bins
 from shoal.show.figures.reading import ColumnReading, numbers, read_column
 from shoal.show.figures.subject import Subject
@@ -60,12 +60,12 @@ class Distribution:
         top = max(own, key=lambda i: (self.after[i], -i), default=-1)
         if top < 0:
             return notes or "Nothing is published."
-        said = (
-            f"Most frequent in the release: {self.labels[top]} ({say(self.after[top], 'share')})."
-        )
+        share = format_number(self.after[top], "share")
+        said = f"Most frequent in the release: {self.labels[top]} ({share})."
         if self.distance is not None:
             said = (
-                f"{say(self.distance, 'share')} of the rows would have to change their bar to "
+                f"{format_number(self.distance, 'share')} of the rows would have to change "
+                "their bar to "
                 "make the two alike."
             )
             said = "The two are alike." if self.distance < 1e-9 else said
@@ -104,11 +104,13 @@ def _notes(subject: Subject, name: str, reading: ColumnReading) -> tuple[str, ..
                 "No cell of this column says anything: all are *, or the top of its hierarchy.",
             )
         notes.append(
-            f"{say(reading.silent, 'share')} of the cells say nothing (*, the top of the "
+            f"{format_number(reading.silent, 'share')} of the cells say nothing (*, the top of the "
             "hierarchy, or empty) and count in equal parts for every value."
         )
     elif reading.silent:
-        notes.append(f"{say(reading.silent, 'share')} of the cells are empty and are not counted.")
+        notes.append(
+            f"{format_number(reading.silent, 'share')} of the cells are empty and are not counted."
+        )
     if subject.estimated(name) and subject.opened.words.estimated:
         notes.append(subject.opened.words.estimated)
     return tuple(notes)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from shoal.base.errors import ParameterError, SchemaError, listed, nearest
+from shoal.base.errors import ParameterError, SchemaError, format_names, suggest_nearest
 from shoal.base.roles import Role
 from shoal.measures.risks.reidentification import AttributeRisk, Risk, assess, attribute_risk
 from shoal.releases.base import Counts
@@ -17,7 +17,7 @@ from shoal.releases.published import read
 from shoal.show.charts.columns import histogram
 from shoal.show.charts.paper import WIDTH, Chart
 from shoal.show.charts.rows import bars, intervals
-from shoal.show.charts.words import say
+from shoal.show.charts.words import format_number
 from shoal.show.figures.distributions import Distribution, distribution
 from shoal.show.figures.subject import Subject
 
@@ -42,10 +42,11 @@ class Plots:
             raise ParameterError(_ORIGINAL)
         lost = sorted(self.subject.loss.by_column.items(), key=lambda item: -item[1])
         rate = self.subject.loss.rate
-        text = f"In all, {say(rate, 'share')} of the information in the quasi-identifiers is lost."
+        share = format_number(rate, "share")
+        text = f"In all, {share} of the information in the quasi-identifiers is lost."
         if len(lost) > 1 and lost[0][1] > 0:
-            text += f" Most in {lost[0][0]} ({say(lost[0][1], 'share')})"
-            text += f", least in {lost[-1][0]} ({say(lost[-1][1], 'share')})."
+            text += f" Most in {lost[0][0]} ({format_number(lost[0][1], 'share')})"
+            text += f", least in {lost[-1][0]} ({format_number(lost[-1][1], 'share')})."
         return bars(
             "Information lost by column",
             [name for name, _ in lost],
@@ -64,7 +65,7 @@ class Plots:
         words = self.subject.opened.words
         text = (
             f"{sizes.size:,} {words.classes} of {int(sizes.min()):,} to {int(sizes.max()):,} rows, "
-            f"on average {say(float(sizes.mean()), 'count')}."
+            f"on average {format_number(float(sizes.mean()), 'count')}."
             if sizes.size
             else "There are no rows."
         )
@@ -91,8 +92,9 @@ class Plots:
         columns = self.subject.opened.names(Role.QUASI, Role.SENSITIVE, Role.KEEP)
         if column not in columns:
             raise SchemaError(
-                f"There is no published column {column!r} to draw.{nearest(column, columns)} There "
-                f"are: {listed(columns)}."
+                f"There is no published column {column!r} to "
+                f"draw.{suggest_nearest(column, columns)} There "
+                f"are: {format_names(columns)}."
             )
         return distribution(self.subject, column)
 
@@ -151,15 +153,18 @@ class Plots:
             f"highest risk of any {one}",
             "mean risk",
             f"rows that {alone}",
-            f"rows above {say(threshold, 'share')} risk",
+            f"rows above {format_number(threshold, 'share')} risk",
         ]
 
         def figures(risk: Risk) -> list[float]:
             shown = [risk.prosecutor_highest, risk.prosecutor_mean, risk.unique, risk.above]
             return shown[: len(labels)]
 
-        least = say(after.prosecutor_highest, "share")
-        mean, unique = say(after.prosecutor_mean, "share"), say(after.unique, "share")
+        least = format_number(after.prosecutor_highest, "share")
+        mean, unique = (
+            format_number(after.prosecutor_mean, "share"),
+            format_number(after.unique, "share"),
+        )
         if self.subject.fewest is not None:
             labels = labels[:1]
             text = (
@@ -173,7 +178,10 @@ class Plots:
                 f"average, {least} at most."
             )
         else:
-            was, then = say(before.unique, "share"), say(before.prosecutor_mean, "share")
+            was, then = (
+                format_number(before.unique, "share"),
+                format_number(before.prosecutor_mean, "share"),
+            )
             text = (
                 f"Before, {was} of the rows {alone.replace('are', 'were', 1)} and a {one} was "
                 f"found with probability {then} on average; now {unique} {alone}, and it is "
@@ -221,9 +229,11 @@ class Plots:
             before += [risk.prior, risk.prior]
             after += [risk.mean, risk.worst]
         text = " ".join(
-            f"The likeliest value of {risk.of} is believed with {say(risk.mean, 'share')} on "
-            f"average, {say(risk.worst, 'share')} at worst; a guess without looking anybody up "
-            f"is right in {say(risk.prior, 'share')}."
+            f"The likeliest value of {risk.of} is believed with "
+            f"{format_number(risk.mean, 'share')} on "
+            f"average, {format_number(risk.worst, 'share')} at worst; a guess without looking "
+            "anybody up "
+            f"is right in {format_number(risk.prior, 'share')}."
             for risk in risks
         )
         text += self._by_rows() if risks[0].counted == "rows" else " Counted in people."

@@ -76,7 +76,7 @@ def read_column(opened: Opened, name: str) -> ColumnReading:
         view = opened.view(name)
         elements = pl.Series(view.values(name), dtype=pl.String)
         return _estimated(elements, view.expect(Query(name)), opened.silent(name))
-    column = Coded.of(blank(opened.frame[name]))
+    column = Coded.encode(blank(opened.frame[name]))
     size = len(column.values)
     weight = np.bincount(column.codes, minlength=size + 1)[:size].astype(np.float64)
     silent = opened.silent(name)
@@ -144,7 +144,7 @@ def _cells(opened: Opened, name: str) -> Spread | None:
 def _as_they_stand(opened: Opened, name: str) -> ColumnReading:
     texts = opened.texts(name)
     known = texts.filter(texts != STAR)
-    column = Coded.of(known)
+    column = Coded.encode(known)
     weight = np.bincount(column.codes, minlength=len(column.values)).astype(np.float64)
     silent = opened.silent(name)
     named = np.ones(len(column.values), np.bool_)

@@ -10,7 +10,7 @@ import polars as pl
 from shoal.base.partition import GroupStats
 from shoal.base.roles import Role
 from shoal.measures.losses.ncp import Loss
-from shoal.plan.rule_specs import crowd
+from shoal.plan.rule_specs import smallest_class
 from shoal.releases.opened import Opened
 
 FEW = 5  # a value of the original that fewer rows have is never named, whatever k is
@@ -42,7 +42,7 @@ class Subject:
     fewest: int | None = None
 
     @classmethod
-    def of(cls, opened: Opened, source: pl.DataFrame | None, run: Any) -> Subject:
+    def from_opened(cls, opened: Opened, source: pl.DataFrame | None, run: Any) -> Subject:
         """Return a release with what its run measured, if that is at hand."""
         return cls(opened, source, *((run.loss, run.verdict.stats) if run else ()))
 
@@ -62,7 +62,7 @@ class Subject:
     @property
     def crowd(self) -> int:
         """How many rows a value of the original needs to be named."""
-        return max(crowd([rule.spec for rule in self.opened.plan.final().rules]), FEW)
+        return max(smallest_class([rule.spec for rule in self.opened.plan.final().rules]), FEW)
 
     @property
     def exact(self) -> bool:

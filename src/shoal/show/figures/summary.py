@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from shoal.privacy.base import reached
+from shoal.privacy.base import format_figures
 from shoal.releases.verdict import Verdict
 from shoal.show.charts.style import CSS, FIGURE_CSS
-from shoal.show.charts.words import escape, say
+from shoal.show.charts.words import escape, format_number
 from shoal.show.figures.plots import Plots
 
 _CSS = """
@@ -33,14 +33,14 @@ def summary(verdict: Verdict, run: Any, plots: Plots | None) -> str:
             "method": run.method,
             "rows": f"{run.rows_in:,} in, {run.rows_out:,} out",
             "classes": f"{run.groups:,}",
-            "information lost": say(run.loss.rate, "share"),
+            "information lost": format_number(run.loss.rate, "share"),
             "seconds": f"{run.seconds.get('total', 0.0):.2f}",
         }
         charts = [plots.loss(), *charts] if plots is not None else []
     sign = {"holds": "✓", "broken": "✗", "cannot tell": "?"}[verdict.state]
     head = f"{sign} {verdict.headline[:-1]}"
     rules = "".join(
-        f"<li>{escape(rule.promise)} — reached: {escape(reached(rule.achieved))}</li>"
+        f"<li>{escape(rule.promise)} — reached: {escape(format_figures(rule.achieved))}</li>"
         for rule in verdict.rules
     )
     told = "".join(

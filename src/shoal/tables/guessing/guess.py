@@ -64,7 +64,7 @@ def guess(
 def guessed_roles(frame: pl.DataFrame) -> dict[str, Guess]:
     """Guess every column's role by itself, then what the columns say about each other."""
     short = names.without_prefix(frame.columns)
-    beside = any(names.telling(name, names.PERSON) for name in short.values())
+    beside = any(names.matching_word(name, names.PERSON) for name in short.values())
     guesses = {
         name: role_of(Evidence(frame[name], short[name], beside_names=beside))
         for name in frame.columns

@@ -97,7 +97,7 @@ def words(name: str) -> list[str]:
     return list(dict.fromkeys(spelled))
 
 
-def telling(name: str, meaning: str) -> str | None:
+def matching_word(name: str, meaning: str) -> str | None:
     """Return the first word of a name that has this meaning."""
     listed = vocabulary()[meaning]
     return next((word for word in words(name) if listed.has(word)), None)

@@ -53,9 +53,9 @@ class Evidence:
         """The different values as texts, for the forms that they may have."""
         return patterns.different(self.known)
 
-    def says(self, meaning: str) -> str | None:
+    def word_of_name(self, meaning: str) -> str | None:
         """Return the word of the name that has this meaning."""
-        return names.telling(self.name, meaning)
+        return names.matching_word(self.name, meaning)
 
     @cached_property
     def whole(self) -> bool:
@@ -100,14 +100,14 @@ def _by_form(evidence: Evidence) -> Guess | None:
 
 def _by_person(evidence: Evidence) -> Guess | None:
     """Names and addresses of persons, by the column's name or by the look of many values."""
-    if word := evidence.says(names.PERSON):
+    if word := evidence.word_of_name(names.PERSON):
         return Role.IDENTIFIER, f"the column name suggests {word!r}, which identifies a person"
-    if not textual(evidence.series.dtype) or evidence.says(names.SENSITIVE):
+    if not textual(evidence.series.dtype) or evidence.word_of_name(names.SENSITIVE):
         return None
-    word = evidence.says(names.NUMBER)
+    word = evidence.word_of_name(names.NUMBER)
     if patterns.NAMES.fits(evidence.texts):
         return Role.IDENTIFIER, f"the values look like {patterns.NAMES.name}"
-    if evidence.beside_names and word and not evidence.says(names.QUASI):
+    if evidence.beside_names and word and not evidence.word_of_name(names.QUASI):
         return Role.IDENTIFIER, f"the column name suggests {word!r}, next to names of people"
     if patterns.STREETS.fits(evidence.texts):
         return Role.IDENTIFIER, f"the values look like {patterns.STREETS.name}"
@@ -116,10 +116,10 @@ def _by_person(evidence: Evidence) -> Guess | None:
 
 def _by_number(evidence: Evidence) -> Guess | None:
     """Numbers and codes of persons or cases: 'admission_type_id' has few values and is none."""
-    word = evidence.says(names.NUMBER)
+    word = evidence.word_of_name(names.NUMBER)
     if word is None or (evidence.series.dtype.is_float() and not evidence.whole):
         return None
-    described = evidence.says(names.QUASI) or evidence.says(names.SENSITIVE)
+    described = evidence.word_of_name(names.QUASI) or evidence.word_of_name(names.SENSITIVE)
     distinct = len(evidence.counts)
     if evidence.each < _OWN or (not described and evidence.each <= 20 and distinct > 100):
         return Role.IDENTIFIER, f"the column name suggests {word!r}; {distinct:,} different values"
@@ -128,12 +128,12 @@ def _by_number(evidence: Evidence) -> Guess | None:
 
 def _by_harm(evidence: Evidence) -> Guess | None:
     """What must not be learned of a person, unless it singles people out by itself."""
-    return _protected(evidence, evidence.says(names.SENSITIVE))
+    return _protected(evidence, evidence.word_of_name(names.SENSITIVE))
 
 
 def _by_outcome(evidence: Evidence) -> Guess | None:
     """How it went with a person, where the name says nothing more definite."""
-    return _protected(evidence, evidence.says(names.OUTCOME))
+    return _protected(evidence, evidence.word_of_name(names.OUTCOME))
 
 
 def _protected(evidence: Evidence, word: str | None) -> Guess | None:
@@ -151,7 +151,7 @@ def _protected(evidence: Evidence, word: str | None) -> Guess | None:
 
 def _by_knowledge(evidence: Evidence) -> Guess | None:
     """What others may know, by the column's name or the form of its values."""
-    if word := evidence.says(names.QUASI):
+    if word := evidence.word_of_name(names.QUASI):
         return Role.QUASI, f"the column name suggests {word!r}, which other people may know"
     if textual(evidence.series.dtype) or evidence.series.dtype.is_integer():
         form = patterns.first_fit(patterns.POSTAL, evidence.texts)

@@ -45,7 +45,7 @@ def check_persons(schema: Schema, frame: pl.DataFrame) -> None:
     """
     if schema.person is None or not schema.identifier:
         return
-    persons = schema.whose(frame)
+    persons = schema.persons(frame)
     alone = frame.height - int(persons.is_duplicated().sum())
     for split in _split(schema, frame, persons):
         most = alone > frame.height / 2 and split.rows > frame.height / 2
@@ -90,12 +90,12 @@ def _split(schema: Schema, frame: pl.DataFrame, persons: pl.Series) -> list[_Spl
 
 def _several_persons(schema: Schema, frame: pl.DataFrame) -> str:
     """Say that the same number stands beside several persons: it may be the person's."""
-    split = max(_split(schema, frame, schema.whose(frame)), key=lambda s: s.rows, default=None)
+    split = max(_split(schema, frame, schema.persons(frame)), key=lambda s: s.rows, default=None)
     if split is None:
         return ""
     return (
         f"One person may be counted as several: people are counted by {schema.person!r}, and "
-        f"{split.several:,} of {split.codes:,} values of {split.name!r} stand beside several "
+        f"{split.several:,} of {split.codes:,} values of {split.name!r} occur with several "
         f"different values of it. If {split.name!r} says whose row it is, name it with --person "
         f"(person={split.name!r})."
     )
@@ -148,7 +148,7 @@ def _are_people(schema: Schema, frame: pl.DataFrame, texts: pl.Series) -> bool:
 
 def _of_a_person(name: str, known: pl.Series) -> bool:
     """Tell whether a column seems to hold numbers of persons, by its name and its values."""
-    said, word = names.words(name), names.telling(name, names.WHOSE)
+    said, word = names.words(name), names.matching_word(name, names.WHOSE)
     if word is None and said != ["id"]:
         return False
     if word and (f"{word}s" in said or (word.endswith("s") and word[:-1] in said)):
@@ -161,7 +161,7 @@ def _of_a_person(name: str, known: pl.Series) -> bool:
 def _all_different(schema: Schema, frame: pl.DataFrame) -> str:
     """Say that the column of the persons has another value in every row."""
     name = schema.person
-    if name is None or frame.height < 2 or schema.whose(frame).n_unique() < frame.height:
+    if name is None or frame.height < 2 or schema.persons(frame).n_unique() < frame.height:
         return ""
     return (
         f"{EACH_ONCE}: no two of the {frame.height:,} rows have the same "

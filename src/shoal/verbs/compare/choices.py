@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from shoal.base.errors import ParameterError, listed, nearest
+from shoal.base.errors import ParameterError, format_names, suggest_nearest
 from shoal.catalog import DEFAULT_RULE, METHODS, find_method
 from shoal.plan.plan import Plan
 from shoal.plan.rule_specs import rule_flags, rules_asked
@@ -29,10 +29,12 @@ class Choice:
     @property
     def label(self) -> str:
         """The setting in a few words, for instance ``mondrian k=5 l=3``."""
-        return " ".join((self.method, *(f"{flag}={say(v)}" for flag, v in self.values.items())))
+        return " ".join(
+            (self.method, *(f"{flag}={format_flag_value(v)}" for flag, v in self.values.items()))
+        )
 
 
-def say(value: Any) -> str:
+def format_flag_value(value: Any) -> str:
     """Write the value of a flag."""
     if isinstance(value, float):
         return f"{value:g}"
@@ -56,14 +58,14 @@ def choices(
     unknown = [flag for flag in rule_values if flag not in (flags := rule_flags())]
     if unknown:
         raise ParameterError(
-            f"No rule has a flag {unknown[0]!r}; there are {listed(flags, 20)}."
-            f"{nearest(unknown[0], flags)}"
+            f"No rule has a flag {unknown[0]!r}; there are {format_names(flags, 20)}."
+            f"{suggest_nearest(unknown[0], flags)}"
         )
     if empty := [flag for flag, values in rule_values.items() if not values]:
         raise ParameterError(f"There is no value of {empty[0]!r} to try. Give at least one.")
     if methods is not None and not methods:
         raise ParameterError(
-            f"There is no method to compare. Give some of {listed(_default(plan))}."
+            f"There is no method to compare. Choose from {format_names(_default(plan))}."
         )
     rule_values = dict(rule_values) or default_rule_values(plan)
     combined = [

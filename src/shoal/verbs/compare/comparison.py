@@ -11,13 +11,13 @@ from typing import Any
 
 import polars as pl
 
-from shoal.base.errors import listed
+from shoal.base.errors import format_names
 from shoal.base.results import Caution, Piece, Result
 from shoal.plan.plan import Plan
 from shoal.show.charts.paper import Chart
 from shoal.show.charts.plane import Point, scatter
 from shoal.tables.native import Native
-from shoal.verbs.compare.choices import say
+from shoal.verbs.compare.choices import format_flag_value
 from shoal.verbs.compare.frontier import (
     RISKS,
     Advice,
@@ -169,7 +169,7 @@ class Comparison(Result):
         if out := [each.label for each in self.verified if self.axes.reveals(each.figures)]:
             said.append(
                 f"Not considered, because somebody could believe a sensitive value with more than "
-                f"{share(self.axes.believed)}: {listed(out)}."
+                f"{share(self.axes.believed)}: {format_names(out)}."
             )
         if self.stopped:
             said.append(f"Stopped early: {len(self.settings)} settings were compared.")
@@ -182,7 +182,7 @@ class Comparison(Result):
 
     def frame(self) -> Any:
         """Return one row per setting, in the kind of frame that was compared on."""
-        return self.kind.back(self.to_polars())
+        return self.kind.convert(self.to_polars())
 
     def to_polars(self) -> pl.DataFrame:
         """Return one row per setting; what was not measured is null."""
@@ -193,7 +193,7 @@ class Comparison(Result):
             columns[flag] = (
                 values_of
                 if whole
-                else [None if value is None else say(value) for value in values_of]
+                else [None if value is None else format_flag_value(value) for value in values_of]
             )
         on = {setting.label for setting in self.frontier}
         chosen = self.recommended

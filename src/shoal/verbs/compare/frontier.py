@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from shoal.base.errors import ParameterError, listed, nearest
+from shoal.base.errors import ParameterError, format_names, suggest_nearest
 from shoal.catalog import LOSSES
 from shoal.show.charts.plane import Point, best_of
 
@@ -95,8 +95,8 @@ def check_axis(word: str | None, known: Mapping[str, Any], name: str) -> None:
     """Refuse a word that names no axis."""
     if word is not None and word not in known:
         raise ParameterError(
-            f"The {name!r} parameter of compare must be one of {listed(known)}. "
-            f"Got {word!r} instead.{nearest(word, known)}"
+            f"The {name!r} parameter of compare must be one of {format_names(known)}. "
+            f"Got {word!r} instead.{suggest_nearest(word, known)}"
         )
 
 

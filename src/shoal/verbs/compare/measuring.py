@@ -17,7 +17,7 @@ from shoal.measures.losses.features import read_beside
 from shoal.measures.losses.queries import Truth, query_error, true_counts, workload
 from shoal.measures.readoff import read_off
 from shoal.measures.risks.reidentification import assess, attribute_risk
-from shoal.measures.value_disclosure import telling
+from shoal.measures.value_disclosure import value_disclosure
 from shoal.releases.base import Query, View
 from shoal.releases.opened import Opened
 from shoal.tables.cells import natural
@@ -104,7 +104,7 @@ class Yardstick:
             }
             if told := read_off(opened):
                 figures["read_off"] = told.share
-            shares = telling(opened, run.verdict.stats).values()
+            shares = value_disclosure(opened, run.verdict.stats).values()
             if ratios := [column.values[0].ratio for column in shares if column.values]:
                 figures["share_ratio"] = max(ratios)
             beside = read_beside(opened, self.table)
@@ -159,7 +159,7 @@ class Yardstick:
         blurred = None
         if opened.shape.view.estimated(opened, task.target):
             rows = classifier.training_rows(task, made.order)
-            blurred = opened.only(rows).view(task.target)
+            blurred = opened.take_rows(rows).view(task.target)
         score = classifier.on_release(task, reading, made.order, self.table, blurred)
         return {"accuracy": score.accuracy, "balanced_accuracy": score.balanced}
 

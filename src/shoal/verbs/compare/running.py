@@ -19,7 +19,7 @@ from shoal.privacy import Rule
 from shoal.tables.compatibility import refuse
 from shoal.tables.original import Original
 from shoal.tables.request import Request
-from shoal.verbs.anonymize import Clock, Made, Progress, execute, heard
+from shoal.verbs.anonymize import Clock, Made, Progress, collect_warnings, execute
 from shoal.verbs.compare.choices import Choice, choices
 from shoal.verbs.compare.comparison import ComparedSetting, Comparison
 from shoal.verbs.compare.frontier import RECIPIENTS, RISKS, Axes, check_axis, costs
@@ -67,7 +67,7 @@ def compare(
     check_axis(recipient, RECIPIENTS, "recipient")
     wanted = methods, rule_values or {}
     tell = progress or (lambda label: None)
-    with heard() as said:
+    with collect_warnings() as said:
         full = [_settled(choice, table) for choice in choices(plan, *wanted)]
         yardstick = make_yardstick(
             table,
@@ -165,7 +165,7 @@ class _Runner:
     ) -> tuple[list[ComparedSetting], tuple[str, ...]]:
         """Add to settings how far they are at most above the best, and tell why some have not."""
         require("proof")
-        from shoal.ext.proof.bound import Bound, Proof, crowd, lower_bound
+        from shoal.ext.proof.bound import Bound, Proof, lower_bound, smallest_class
 
         bounds: dict[tuple[bool, int], Bound] = {}
         done, notes = [], []
@@ -180,7 +180,7 @@ class _Runner:
                 done.append(setting)
                 continue
             if setting.verified:
-                form, k = entry.flat_sets, crowd(rules)
+                form, k = entry.flat_sets, smallest_class(rules)
                 if (form, k) not in bounds:
                     tell = partial(self._stopped, setting.label)
                     bounds[form, k] = lower_bound(self.encoded[form], k, tell)

@@ -6,7 +6,7 @@ from typing import Any
 
 from shoal.base.results import ResultTable, percent
 from shoal.catalog import LOSSES
-from shoal.verbs.compare.choices import say
+from shoal.verbs.compare.choices import format_flag_value
 from shoal.verbs.compare.measuring import figures_of_settings
 
 # The figures of the table next to losses: name, heading, how it is written.
@@ -94,4 +94,4 @@ def _legend(comparison: Any) -> dict[str, str]:
 
 
 def _flag(setting: Any, flag: str) -> str:
-    return say(setting.values[flag]) if flag in setting.values else ""
+    return format_flag_value(setting.values[flag]) if flag in setting.values else ""

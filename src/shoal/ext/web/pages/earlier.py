@@ -22,7 +22,7 @@ from shoal.ext.web.respond import (
 from shoal.ext.web.state import OpenTable
 
 _MOST = 20  # releases that can be named
-_HEAD = "That is no earlier release of this table"
+_HEAD = "That is not an earlier release of this table"
 
 
 async def change(request: Request) -> Response:

@@ -60,7 +60,7 @@ def run_of(request: Request) -> tuple[OpenTable, WebRun]:
     return table, run
 
 
-def told(run: WebRun) -> dict[str, Any]:
+def run_status(run: WebRun) -> dict[str, Any]:
     """Return how far a run is, and its main figures once it is done."""
     view = run.view or {}
     summary = view.get("summary")
@@ -97,7 +97,7 @@ async def runs(request: Request) -> Response:
     table = table_of(request)
     busy = any(run.busy for run in table.runs.values())
     shown = {
-        "runs": [told(run) for run in table.runs.values()],
+        "runs": [run_status(run) for run in table.runs.values()],
         "busy": busy,
         # Asked of the table itself, but not twice a second while something runs.
         "ready": busy or (await said_of(request, table))["ready"],
@@ -214,7 +214,7 @@ def _sizes(text: str) -> list[int]:
 async def understand(request: Request) -> Response:
     """Show one run: what came out, or how far it is."""
     table, run = run_of(request)
-    shown: dict[str, Any] = {"told": told(run), "view": run.view}
+    shown: dict[str, Any] = {"told": run_status(run), "view": run.view}
     if run.view is not None:
         picked = {str(each["number"]): each for each in run.view["picked"]}
         first = next(iter(picked.values()), None)
@@ -277,7 +277,7 @@ async def take(request: Request) -> Response:
         return back(f"/tables/{table.number}/runs/{run.number}")
     hierarchies = sorted(path.name for path in (run.folder / "hierarchies").glob("*.csv"))
     shown = {
-        "told": told(run),
+        "told": run_status(run),
         "files": _there(run),
         "hierarchies": hierarchies,
         "seeded": run.view["summary"]["seeded"],

@@ -291,7 +291,7 @@ def _decisions(
         "method": forms.method_box(table.draft),
         "release": table.draft["release"],
         "release_fields": forms.release_fields(table.draft),
-        "suppress": fields.shown("release", "suppress", table.draft["release"]),
+        "suppress": fields.field_value("release", "suppress", table.draft["release"]),
         "evidence_fields": forms.evidence_fields(table.draft),
         "prove": table.draft.get("prove", False),
         "seed": table.draft.get("seed", ""),
