@@ -90,4 +90,4 @@ def test_the_attack_over_two_releases(shoal: Run, folder: Path) -> None:
     assert shoal(*words, "--original", "now.csv").returncode in (0, 1)
     assert "With earlier releases the value of ill is guessed" in (folder / "v.html").read_text()
     refused = shoal(*words, "--original", "now.csv", "--audience", "public", "--force")
-    assert refused.returncode == 2 and "report of the steward" in refused.stderr
+    assert refused.returncode == 2 and "steward's report" in refused.stderr

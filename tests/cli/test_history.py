@@ -57,7 +57,7 @@ def test_a_series_from_the_command_line(folder):
         assert beside.returncode == 0, beside.stderr
     strange = shoal(folder, "audit", "2024.csv", *audit, "--history", "history")
     assert strange.returncode == 2
-    assert "no release of the history" in " ".join(strange.stderr.split())
+    assert "not a release of the history" in " ".join(strange.stderr.split())
 
 
 @pytest.mark.parametrize(

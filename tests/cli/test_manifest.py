@@ -248,11 +248,11 @@ def test_what_differs_when_it_is_made_again_is_a_fault(released: Path, shoal: Ru
 
 
 def test_what_cannot_be_made_again_is_refused(released: Path, shoal: Run, refused) -> None:
-    assert "takes the seed of its run" in refused(*AGAIN, MANIFEST)
+    assert "need the seed of its run" in refused(*AGAIN, MANIFEST)
     assert shoal("anonymize", "people.csv", *MADE, "-o", "n.csv").returncode == 0
     assert "made without a seed" in refused(*AGAIN, "n.csv.manifest.json", "--seed", "1")
     (released / "no.json").write_text("{}")
-    assert "is no manifest" in refused(*AGAIN, "no.json", "--seed", "1")
+    assert "is not the manifest" in refused(*AGAIN, "no.json", "--seed", "1")
     (released / "new.json").write_text('{"shoal_manifest": 99}')
     said = refused(*AGAIN, "new.json", "--seed", "1")
     assert "format 99, and this version of Shoal" in said and "reads 2" in said
@@ -351,7 +351,7 @@ def test_a_dictionary_goes_beside_a_file(shoal: Run, folder: Path, refused) -> N
         "age_mid",
     }
     said = refused("anonymize", "people.csv", *MADE, "-o", "sqlite:x.db#r", "--dictionary")
-    assert "goes beside a file" in said
+    assert "needs a release that is written to a file" in said
     said = refused(
         "anonymize",
         "people.csv",

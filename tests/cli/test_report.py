@@ -48,7 +48,7 @@ def test_an_audit_writes_its_report_and_keeps_its_exit_code(shoal, folder):
     assert done.returncode == 1
     page = (folder / "b.html").read_text()
     assert "The promise is broken." in page
-    assert "The classes that break most" in page
+    assert "The classes that break the rules most" in page
 
 
 def test_what_cannot_be_written_is_refused_before_the_work(refused, folder):
@@ -120,6 +120,6 @@ def test_labels_without_their_hierarchy_are_not_called_exact(shoal, folder):
     done = shoal("audit", "other.csv", "--quasi", "ages", "--k", "5", "--report", "x.html")
     assert done.returncode == 0, done.stderr
     page = (folder / "x.html").read_text()
-    assert "Labels of a hierarchy that was not given count as exact" in page
+    assert "no hierarchy was given, so their labels count as exact" in page
     assert '<span class="grade">as written</span>' in page
     assert '<span class="grade">exact</span>' not in page

@@ -194,7 +194,7 @@ def test_an_attack_that_learns_nothing_says_so():
     inference = result(found, "inference")
     assert inference.success == inference.baseline == 0.5
     assert "does not do clearly better than guessing" in inference.warning
-    assert "tells nothing about safety" in inference.warning
+    assert "says nothing about safety" in inference.warning
     assert "found nothing" in result(found, "homogeneity").warning
     assert result(found, "linkage").success == pytest.approx(1 / 100)
 

@@ -313,7 +313,7 @@ def test_an_importance_that_ends_no_search_is_refused() -> None:
 
 def test_the_cause_of_a_refusal_is_kept(tmp_path) -> None:
     (tmp_path / "p.deid").write_bytes(b"PK\x03\x04 nothing")
-    with pytest.raises(shoal.InputError, match="no project of ARX, or damaged") as raised:
+    with pytest.raises(shoal.InputError, match="not an ARX project, or damaged") as raised:
         read_project(tmp_path / "p.deid")
     assert isinstance(raised.value.__cause__, zipfile.BadZipFile)
 

@@ -137,8 +137,8 @@ def test_an_audit_beside_the_original_knows_of_them(made: Made) -> None:
     ("change", "said"),
     [
         (lambda t: t.head(1), "counterfeits, its original"),
-        (lambda t: t.with_columns(counterfeits=pl.lit(99)), "hold nothing but counterfeits"),
-        (lambda t: t.with_columns(counterfeits=pl.lit("many")), "no whole number above 0"),
+        (lambda t: t.with_columns(counterfeits=pl.lit(99)), "hold only counterfeits"),
+        (lambda t: t.with_columns(counterfeits=pl.lit("many")), "not a whole number above 0"),
         (lambda t: t.drop("sex"), "has no column 'sex'"),
         (lambda t: pl.concat([t, t.head(1)]), "2 classes more than once"),
         (lambda t: t.with_columns(sex=pl.lit("x")), "classes that are not released"),

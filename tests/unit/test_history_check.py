@@ -247,7 +247,7 @@ def test_a_history_of_something_else_is_refused() -> None:
             asked(Kept(about, PEOPLE))
     dummies = {"rule": "dummy values", "sensitive column": ["ill"]}
     assert asked(Kept(dummies, OWNERS), opened(SETS, None)) == []
-    with pytest.raises(ParameterError, match="no sensitive column of this release"):
+    with pytest.raises(ParameterError, match="not a sensitive column of this release"):
         asked(Kept(dummies | {"sensitive column": ["job"]}, OWNERS), opened(SETS, None))
 
 

@@ -131,7 +131,7 @@ def test_models_by_their_names(folder: Path) -> None:
         ({"without": ("input/definition.xml",)}, "holds no input/definition.xml"),
         ({"without": ("metadata.xml",)}, "holds no metadata.xml"),
         ({"assigned": ()}, "declares no attribute"),
-        ({"input/definition.xml": "<definition>"}, "no project of ARX, or damaged"),
+        ({"input/definition.xml": "<definition>"}, "not an ARX project, or damaged"),
         (
             {"input/hierarchies/age.csv": "20;a;*\n20;b;*\n"},
             "hierarchy of 'age' in p.deid cannot be used",
@@ -145,7 +145,7 @@ def test_bad_projects_are_refused(folder: Path, refused, made, said: str) -> Non
 
 def test_what_is_no_zip_is_refused(folder: Path, refused) -> None:
     (folder / "p.deid").write_text("age,sex\n")
-    assert "no project of ARX, or damaged" in refused("init", "p.deid", "-o", "plan.toml")
+    assert "not an ARX project, or damaged" in refused("init", "p.deid", "-o", "plan.toml")
     assert "does not exist" in refused("init", "gone.deid", "-o", "plan.toml")
 
 

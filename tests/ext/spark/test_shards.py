@@ -57,7 +57,7 @@ def test_methods_that_need_the_whole_table_are_refused_by_name(method):
 
 def test_rules_on_the_whole_table_are_refused_by_name():
     for rule in (shoal.TCloseness(0.5, "disease"), shoal.BetaLikeness(1.0, "disease")):
-        assert f"the rule {rule.name!r} speaks of the whole table" in refusal("shoal", rule)
+        assert f"the rule {rule.name!r} compares with the whole table" in refusal("shoal", rule)
 
 
 def test_every_other_method_that_generalizes_is_sharded():
