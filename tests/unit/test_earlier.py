@@ -180,7 +180,8 @@ def test_two_values_of_four_are_left() -> None:
     # By the cells two are left to everybody; who is known to be 27 may have one.
     two = shoal.audit(now, against=[old], k=2, l=2, **ASKED)
     assert not two.holds and two.unknown
-    assert "An attacker who knows a person's own quasi-identifiers can rule out more" in two.faults[0]
+    told = "An attacker who knows a person's own quasi-identifiers can rule out more"
+    assert told in two.faults[0]
     assert shoal.audit(now, k=2, l=4, **ASKED).holds
 
 

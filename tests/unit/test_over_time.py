@@ -279,7 +279,11 @@ TABLE = people([f"p{i}" for i in range(12)], ["flu", "cold", "gout"] * 4)
         (TABLE, {"m": 2, "pseudonym": True}, "a pseudonym would show it"),
         (TABLE, {"m": 2, "person": None}, "no column says whose row"),
         (TABLE, {"k": 3}, "nothing asked for needs one"),
-        (TABLE.with_columns(x=pl.lit(1)), {"m": 2, "keep": "x"}, "show which rows of a class belong together"),
+        (
+            TABLE.with_columns(x=pl.lit(1)),
+            {"m": 2, "keep": "x"},
+            "show which rows of a class belong together",
+        ),
         (pl.concat([TABLE, TABLE[:2]]), {"m": 2}, "4 rows are of 2 people who have several"),
         (TABLE.with_columns(id=pl.lit(None)), {"m": 2}, "say nothing in 'id'"),
         (TABLE.rename({"age": "counterfeits"}), {"m": 2}, "Rename the column"),
