@@ -180,7 +180,7 @@ def test_people_who_are_not_in_the_tables_are_a_control() -> None:
     [
         (ParameterError, "needs an earlier release of the same people, and none",
          {"against": []}),
-        (ParameterError, "Earlier release 1 has no original beside it.*--against-original",
+        (ParameterError, "Earlier release 1 has no original.*--against-original",
          {"against_original": []}),
         (ParameterError, "2 originals of earlier releases were given for 1 releases",
          {"against_original": [OLD, OLD]}),

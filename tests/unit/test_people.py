@@ -300,7 +300,7 @@ def test_a_person_of_its_own_in_every_row_beside_an_identifier_that_repeats_is_r
     with pytest.raises(SchemaError, match=told):
         shoal.anonymize(table, **SPLIT, pseudonym=True, k=3)
     # A name of no role is a warning still, and only the patient's own number is not.
-    with pytest.warns(ShoalWarning, match="1[45] of 15 values of .patient. stand beside"):
+    with pytest.warns(ShoalWarning, match="1[45] of 15 values of .patient. occur with"):
         shoal.open(table, quasi=["age"], person="visit")
     assert shoal.open(table, quasi=["age"], identifier=["visit"], person="patient").warnings == ()
 
@@ -325,7 +325,7 @@ def test_a_person_that_repeats_beside_a_coarser_identifier_is_a_warning():
     family = pl.Series([f"f{i // 6}" for i in range(30)])
     table = VISITS.with_columns(family=family)
     asked = {"quasi": ["age"], "identifier": ["family"], "person": "patient"}
-    told = "5 of 5 values of 'family' stand beside several different values"
+    told = "5 of 5 values of 'family' occur with several different values"
     with pytest.warns(ShoalWarning, match=told):
         release = shoal.anonymize(table, **asked, k=3, seed=2**70)
     assert any(told in text for text in release.warnings)
