@@ -123,6 +123,22 @@ def test_rows_that_no_group_of_the_size_can_hold_are_left_to_larger_groups():
     assert (made.labels() >= 0).all()
 
 
+def test_groups_end_where_the_rows_left_are_fewer_than_a_group_has(monkeypatch):
+    data, rule = encoded(np.random.default_rng(1), 7, "to", sensitive=(6,)), BetaLikeness(0.5, "s0")
+    # Two rows have a value that a group of three may hold; all others are too rare for it.
+    data.sensitive["s0"][:] = [0, 0, 1, 2, 3, 4, 5]
+    tried = []
+
+    def watched(part, rule, size, quota):
+        tried.append(size)
+        assert sorted(set(tried)) == tried, f"tried again: {tried}"
+        return limits_of(part, rule, size, quota)
+
+    monkeypatch.setattr(mix, "limits_of", watched)
+    labels = mix.mixed(make_task(data, rule, EFFORTS["normal"]), np.random.default_rng(1), 3)
+    assert tried[0] == 3 and (labels == 0).all()
+
+
 def test_of_too_many_groups_the_cheapest_stay():
     data = table(5)
     task, members = make_task(data, KAnonymity(2), EFFORTS["fast"]), np.arange(60).reshape(12, 5)

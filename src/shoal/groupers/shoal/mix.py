@@ -97,7 +97,7 @@ def mixed(task: Task, rng: np.random.Generator, size: int) -> Ints:
             labels[members] = groups + np.arange(members.shape[0])[:, None]
             groups += members.shape[0]
             rest = np.flatnonzero(labels < 0)
-        size = 2 * limits.target
+        size = 2 * max(size, limits.target)  # the target is less where too few rows are left
     if not groups:
         return np.zeros(data.rows, np.int64)
     return repair(data, Partition.from_labels(place(task, labels)), rule).labels()
