@@ -206,6 +206,30 @@ def test_values_that_rules_name_are_withheld(shoal: Run, folder: Path, refused) 
     assert "this was reached" in shoal(*asked, "--plan", "run.toml").stdout
 
 
+def test_values_that_count_as_one_are_withheld(shoal: Run, folder: Path, refused) -> None:
+    plan = NAMED.partition("[[rules]]")[0] + '[[rules]]\nname = "l-diversity"\nl = 2\n'
+    (folder / "run.toml").write_text(plan + '[release]\nsame = ["flu=cold,never-had"]\n')
+    files = ("--seed", SEED, "-o", "r.csv", "--json", "f", "--report", "p.html")
+    done = shoal("anonymize", "people.csv", "--plan", "run.toml", *files, "--audience", "public")
+    assert done.returncode == 0, done.stderr
+    made = read(folder / MANIFEST)
+    assert made["withheld"] == ["release.same"] and "same" not in made["plan"]["release"]
+    assert "never-had" not in (folder / MANIFEST).read_text() + (folder / "p.html").read_text()
+    # Without them the rule would be a weaker promise.
+    asked = ("audit", "--manifest", MANIFEST)
+    assert "withholds which values its rules count as one" in refused(*asked)
+    for words in ((*asked, "--plan", "run.toml"), ("audit", "--manifest", "f")):
+        done = shoal(*words)
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert "counting named values as one (1 group)" in " ".join(done.stdout.split())
+    again = (*asked, "--again", "--data", "people.csv", "--seed", SEED, "--plan", "run.toml")
+    assert shoal(*again).returncode == 0
+    # Another list in the plan is another promise, which --again notices.
+    (folder / "run.toml").write_text(plan + '[release]\nsame = ["flu=cold"]\n')
+    done = shoal(*again)
+    assert done.returncode == 1, done.stdout + done.stderr
+
+
 def test_digests_of_what_is_not_published_are_kept_under_a_key(shoal: Run, folder: Path) -> None:
     for name in ("a.csv", "b.csv"):
         assert shoal("anonymize", "people.csv", *MADE, "-o", name).returncode == 0

@@ -36,6 +36,8 @@ _DATA_LISTS = ("missing", "hierarchies")
 _COLUMN_LISTS = ("hierarchy", "missing", "order", "domain", "allow_labels")
 # Rules that name values of a column: they are withheld together, since part of them is no promise.
 _RULES = "rules"
+# Values that count as one: the rules are another promise without them.
+_SAME = "release.same"
 _TREE = {str: object, "data?": {str: object}, "columns?": {str: {str: object}}}
 _FORM = {
     "shoal_manifest": int,
@@ -183,6 +185,8 @@ def without_listed_texts(plan: Plan) -> tuple[dict[str, Any], list[str]]:
     if any(map(_names_values, tree[_RULES])):
         del tree[_RULES]
         withheld.append(_RULES)
+    if tree["release"].pop("same", None):
+        withheld.append(_SAME)
     return tree, withheld
 
 
@@ -239,7 +243,7 @@ def read_manifest(path: Path | str) -> dict[str, Any]:
     with damaged.parsing("number"):
         bytes.fromhex(tree.get("steward", {}).get("key", ""))
     for key in tree["withheld"]:
-        if key != _RULES and _keys(key)[0] not in ("data", "columns"):
+        if key not in (_RULES, _SAME) and _keys(key)[0] not in ("data", "columns"):
             raise damaged.fault(f"{key!r} is no key of a plan")
     return tree
 
@@ -306,10 +310,11 @@ def plan_of(
     plan = Plan.from_public(tree, folder)
     whole = "steward" in made
     lost = made["withheld"] if own is None else missing_keys(made, own)
-    if _RULES in lost and not whole and not others:
+    what = {_RULES: "the rules of the release", _SAME: "which values its rules count as one"}
+    if (needed := [what[key] for key in what if key in lost]) and not whole and not others:
         raise ParameterError(
-            "The manifest withholds the rules of the release, because they name values of the "
-            "table, and they were not given. Give the plan of the run with --plan (plan=...), the "
+            f"The manifest withholds {' and '.join(needed)}, because that names values of the "
+            "table, and it was not given. Give the plan of the run with --plan (plan=...), the "
             "figures of the run (--json) in place of the manifest, or the rules to check."
         )
     if own is None:

@@ -97,11 +97,12 @@ def check(
 
 
 def _said(result: RuleResult, rule: Rule, opened: Opened) -> RuleResult:
-    """Say with the promise of a rule on sensitive values which of them count as one."""
-    if rule.column is None or not opened.plan.release.same:
+    """Say with the promise of a rule on sensitive values that some count as one, but not which."""
+    groups = len(opened.plan.release.same)
+    if rule.column is None or not groups:
         return result
-    groups = "; ".join(group.replace("=", " for ", 1) for group in opened.plan.release.same)
-    return replace(result, promise=f"{result.promise}, counting as one value: {groups}")
+    many = f"{groups} group{'s' if groups > 1 else ''}"
+    return replace(result, promise=f"{result.promise}, counting named values as one ({many})")
 
 
 def _sets(opened: Opened) -> list[str]:
