@@ -1,5 +1,7 @@
 """What checks of dummy values and Anatomy find, from published tables alone and with the source."""
 
+from dataclasses import replace
+
 import numpy as np
 import polars as pl
 import pytest
@@ -137,6 +139,32 @@ def test_a_sensitive_column_that_the_second_table_lacks_is_refused():
     for rule in (rules, [FrequencyLDiversity(2, "z")]):
         with pytest.raises(SchemaError, match="second table has no sensitive column 'z'; it has"):
             check_tables(opened_tables(full, "z"), rule)
+
+
+@pytest.mark.parametrize(
+    ("change", "fault"),
+    [
+        ({"st": ST.drop("count")}, "Anatomy publishes a table"),
+        ({"st": ST.drop("group_id")}, "Anatomy publishes a table"),
+        ({"st": ST.with_columns(more=pl.col("s"))}, "Anatomy publishes a table"),
+        ({"release": QIT.drop("group_id")}, "Anatomy publishes a table"),
+        ({"st": ST.with_columns(pl.col("group_id").cast(pl.String))}, "cannot be compared"),
+    ],
+    ids=["no counts", "no classes", "two sensitive columns", "no groups", "other numbers"],
+)
+def test_tables_of_another_form_are_refused(change, fault):
+    opened = opened_tables()
+    other = replace(opened, tables={**opened.tables, **change})
+    with pytest.raises(InputError, match=fault):
+        check_tables(other, [FrequencyLDiversity(2, "s")])
+
+
+def test_classes_that_only_one_of_the_tables_has_are_a_fault():
+    full = ST.with_columns(s=pl.Series(["a", "b", "c", "d"]))
+    more = pl.concat([full, pl.DataFrame({"group_id": [3, 3], "s": ["a", "b"], "count": [1, 1]})])
+    for st in (more, full.filter(pl.col("group_id") == 1)):
+        faults = check_tables(opened_tables(st), [FrequencyLDiversity(2, "s")]).faults
+        assert "1 classes have another number of rows in the first table" in " ".join(faults)
 
 
 def test_an_original_in_another_order_is_compared_as_far_as_that_goes():
