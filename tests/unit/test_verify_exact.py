@@ -159,6 +159,15 @@ def test_tables_of_another_form_are_refused(change, fault):
         check_tables(other, [FrequencyLDiversity(2, "s")])
 
 
+def test_with_the_order_of_the_rows_a_cell_is_told_once():
+    st = ST.with_columns(s=pl.Series(["a", "b", "c", "a"]))
+    src = SOURCE.with_columns(s=st["s"], q=pl.Series([1, 2, 3, 9]))
+    known = Original(src, declare(src, quasi=["q"], sensitive=["s"]), np.arange(4))
+    assert tables(st=st, l=2, src=known).faults == (
+        "In column 'q' 1 cells differ from the source.",
+    )
+
+
 def test_classes_that_only_one_of_the_tables_has_are_a_fault():
     full = ST.with_columns(s=pl.Series(["a", "b", "c", "d"]))
     more = pl.concat([full, pl.DataFrame({"group_id": [3, 3], "s": ["a", "b"], "count": [1, 1]})])

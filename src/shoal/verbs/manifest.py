@@ -34,10 +34,9 @@ HMAC = "HMAC-SHA256"
 # What a plan lists are texts of the table, and where its owner keeps files.
 _DATA_LISTS = ("missing", "hierarchies")
 _COLUMN_LISTS = ("hierarchy", "missing", "order", "domain", "allow_labels")
-# Rules that name values of a column: they are withheld together, since part of them is no promise.
-_RULES = "rules"
-# Values that count as one: the rules are another promise without them.
-_SAME = "release.same"
+# What names values of a column is withheld whole: without it, or with a part, rules promise less.
+_RULES, _SAME = "rules", "release.same"
+_NEEDED = {_RULES: "the rules of the release", _SAME: "which values its rules count as one"}
 _TREE = {str: object, "data?": {str: object}, "columns?": {str: {str: object}}}
 _FORM = {
     "shoal_manifest": int,
@@ -310,8 +309,7 @@ def plan_of(
     plan = Plan.from_public(tree, folder)
     whole = "steward" in made
     lost = made["withheld"] if own is None else missing_keys(made, own)
-    what = {_RULES: "the rules of the release", _SAME: "which values its rules count as one"}
-    if (needed := [what[key] for key in what if key in lost]) and not whole and not others:
+    if (needed := [_NEEDED[key] for key in _NEEDED if key in lost]) and not whole and not others:
         raise ParameterError(
             f"The manifest withholds {' and '.join(needed)}, because that names values of the "
             "table, and it was not given. Give the plan of the run with --plan (plan=...), the "
