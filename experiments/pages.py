@@ -18,7 +18,7 @@ from experiments.published import MARK, read_record
 from experiments.running import Reproduction
 from shoal.base.atomic import atomic_file
 from shoal.base.errors import OutputError
-from shoal.report.pages import render
+from shoal.report.render import render
 from shoal.show.charts.paper import Chart
 
 HEAD = """\

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import NoneType
 from typing import Any, get_args, get_origin
 
-from shoal.plan.changing import arguments
+from shoal.plan.apply_changes import arguments
 from shoal.plan.parts import LIMITS, TABLES
 from shoal.plan.rule_specs import rule_flags
 from shoal.plan.setting import Setting

@@ -1,8 +1,8 @@
 """Make the hierarchy of a column from its values: one function for each way."""
 
-from shoal.tables.coded import ages, countries, decades, icd10, nuts, rare, weeks
+from shoal.tables.coded_hierarchies import ages, countries, decades, icd10, nuts, rare, weeks
+from shoal.tables.hierarchy_methods import flat, quantiles
 from shoal.tables.makers import dates, frequencies, intervals, prefixes
-from shoal.tables.making import flat, quantiles
 
 __all__ = [
     "ages",

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import shoal
-from shoal.report.release import try_attacks
+from shoal.report.sections import try_attacks
 from shoal.tables import demo
 
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser")

@@ -19,7 +19,7 @@ from pyarrow import ipc
 import shoal
 from shoal.catalog import METHODS
 from shoal.privacy import AlphaK, FrequencyLDiversity, KAnonymity, LDiversity
-from shoal.releases.fresh import fresh
+from shoal.releases.copy_cells import fresh
 from shoal.tables.files import FORMATS
 from shoal.tables.write_files import output_places, write_release, write_table
 

@@ -18,7 +18,7 @@ from shoal.api.table import Table
 from shoal.base.errors import ShoalError
 from shoal.catalog import RULES
 from shoal.cli import anonymize as anonymize_command
-from shoal.plan.changing import arguments, promise_arguments
+from shoal.plan.apply_changes import arguments, promise_arguments
 from shoal.plan.parts import LIMITS, TABLES
 from shoal.plan.plan import Plan
 from shoal.plan.rule_specs import rules_asked

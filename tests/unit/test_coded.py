@@ -8,11 +8,20 @@ import polars as pl
 import pytest
 
 from shoal.base.errors import ParameterError, SchemaError
-from shoal.tables.coded import _listed, ages, countries, decades, icd10, nuts, rare, weeks
+from shoal.tables.coded_hierarchies import (
+    _listed,
+    ages,
+    countries,
+    decades,
+    icd10,
+    nuts,
+    rare,
+    weeks,
+)
 from shoal.tables.domain import Taxonomy
 from shoal.tables.guessing.hierarchies import guess_any
+from shoal.tables.hierarchy_methods import MAKERS, make
 from shoal.tables.makers import dates, intervals, prefixes
-from shoal.tables.making import MAKERS, make
 from shoal.tables.tree_text import tree_lines
 
 

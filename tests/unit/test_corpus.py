@@ -16,9 +16,9 @@ from shoal.plan.rule_specs import build_rules
 from shoal.privacy import Rule
 from shoal.releases.check_counts import COUNT, class_stats, examine, unite, values_of
 from shoal.releases.generalized.coverage import covers
+from shoal.releases.open_release import declared_columns
 from shoal.releases.opened import Opened
 from shoal.releases.published import published_columns, read
-from shoal.releases.reading import declared_columns
 from shoal.releases.verdict import Verdict
 from shoal.tables.open_table import resolve_schema
 from shoal.tables.original import Original

@@ -14,8 +14,8 @@ from shoal.base.errors import SchemaError
 from shoal.plan.plan import Plan
 from shoal.releases.ends import cell_texts, ends_of
 from shoal.tables.domain import Taxonomy
+from shoal.tables.label_spans import label_spans
 from shoal.tables.makers import intervals
-from shoal.tables.spans import label_spans
 
 TREE = Taxonomy.from_rows(
     [(str(age), f"[{age // 10 * 10}-{age // 10 * 10 + 9}]", "*") for age in range(20, 60)], "age"

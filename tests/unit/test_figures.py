@@ -12,8 +12,8 @@ import shoal
 from shoal.base.errors import ParameterError, SchemaError
 from shoal.base.roles import Kind
 from shoal.show.figures.bins import as_points, make_bins
+from shoal.show.figures.column_values import read_column
 from shoal.show.figures.plots import size_bins
-from shoal.show.figures.reading import read_column
 
 ROWS = 400
 

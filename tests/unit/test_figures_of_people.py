@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal.report.release import try_attacks
+from shoal.report.sections import try_attacks
 
 # Aged 21 to 25: seven rows of five people, four of them with flu. Aged 61 to 66: nine rows of six
 # people, of the five with a known value three with burn and three with asthma.

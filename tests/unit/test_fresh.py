@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from shoal.releases.check_bytes import _gaps, foreign
-from shoal.releases.fresh import fresh
+from shoal.releases.copy_cells import fresh
 
 LONG = [f"a-text-of-more-than-twelve-bytes-{i}" for i in range(6)]
 COLUMNS = {

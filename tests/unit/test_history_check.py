@@ -16,9 +16,9 @@ from shoal.plan.parts import ColumnPart
 from shoal.plan.plan import Plan
 from shoal.releases.counterfeits import COUNTERFEITS, false_rows
 from shoal.releases.history.check import check_history, invariance_faults, set_faults
+from shoal.releases.open_release import declared_columns
 from shoal.releases.opened import Opened
 from shoal.releases.published import read
-from shoal.releases.reading import declared_columns
 
 # Two classes: in the first ann, bob and a counterfeit with flu and gout twice; in the second two.
 ROWS = [("[1-5]", "flu"), ("[1-5]", "gout"), ("[1-5]", "flu"), ("[1-5]", "gout")]

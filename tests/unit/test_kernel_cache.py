@@ -18,9 +18,9 @@ import shoal
 from shoal import KAnonymity, LDiversity, kernels
 from shoal.base.errors import ShoalWarning
 from shoal.groupers import k_member
-from shoal.groupers.ahead import compile_refinement
+from shoal.groupers.compile_ahead import compile_refinement
 from shoal.kernels.boxes.refine import trials
-from shoal.kernels.keeping import Keeping, keeping
+from shoal.kernels.cache_folder import Keeping, keeping
 from tests.tables import encoded
 
 pytestmark = [pytest.mark.slow, pytest.mark.unwatched]
@@ -43,7 +43,7 @@ def once(changes):
     os.umask(changes.pop("umask"))
     os.environ.update(changes)
     sys.path.insert(0, os.environ["PYTHONPATH"])
-    from shoal.kernels.keeping import keeping
+    from shoal.kernels.cache_folder import keeping
     from shoal.kernels.tiny import total
 
     with event.install_listener("numba:compile", Listener()):
@@ -268,7 +268,7 @@ class Planted:
 
 def nowhere(patch, why=""):
     """Let there be no folder for compiled code."""
-    for module in (kernels, sys.modules["shoal.kernels.keeping"]):
+    for module in (kernels, sys.modules["shoal.kernels.cache_folder"]):
         patch.setattr(module, "keeping", lambda: Keeping(None, why))
 
 
@@ -308,7 +308,7 @@ def test_refinement_is_compiled_ahead_as_it_is_used(diverse):
 
 
 def test_a_process_that_compiles_ahead_ends_with_the_one_that_asked():
-    words = [sys.executable, "-m", "shoal.base.workers", "shoal.groupers.ahead"]
+    words = [sys.executable, "-m", "shoal.base.workers", "shoal.groupers.compile_ahead"]
     with subprocess.Popen(words, stdin=subprocess.PIPE) as asked:
         asked.stdin.close()
         assert asked.wait(60) == 0
@@ -336,7 +336,7 @@ import numpy as np
 from shoal import KAnonymity, kernels
 from shoal.groupers import k_member
 from tests.tables import encoded
-assert "shoal.kernels.private" not in sys.modules
+assert "shoal.kernels.numba_internals" not in sys.modules
 data = encoded(np.random.default_rng(1), 200, "to")
 print(k_member.group(data, KAnonymity(3), np.random.default_rng(2)).labels().tolist())
 """

@@ -15,8 +15,8 @@ from shoal.plan.plan import Plan
 from shoal.privacy import KAnonymity
 from shoal.releases.generalized.check import check
 from shoal.releases.generalized.limits import limit_faults, strata_labels, strata_of
+from shoal.releases.open_release import declared_columns
 from shoal.releases.opened import Opened
-from shoal.releases.reading import declared_columns
 from shoal.tables.domain import Taxonomy
 from shoal.tables.original import Original
 from shoal.tables.schema import declare

@@ -9,8 +9,8 @@ from shoal.base.roles import Role
 from shoal.plan.parts import ColumnPart, ReleasePart
 from shoal.plan.plan import Plan
 from shoal.releases.linked import linked_faults
+from shoal.releases.open_release import declared_columns
 from shoal.releases.opened import Opened
-from shoal.releases.reading import declared_columns
 from shoal.tables.original import Original
 from shoal.tables.schema import declare
 

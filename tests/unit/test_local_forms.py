@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from shoal.base.errors import ShoalWarning
-from shoal.tables.local import read_local_forms
+from shoal.tables.local_formats import read_local_forms
 
 
 def read(texts: list[str | None], **forms: str) -> tuple[list[object], list[str]]:

@@ -9,12 +9,12 @@ import polars as pl
 import pytest
 
 from shoal.tables.cells import as_text
-from shoal.tables.coded import countries, rare
+from shoal.tables.coded_hierarchies import countries, rare
 from shoal.tables.domain import Taxonomy
 from shoal.tables.guessing.guess import guess
 from shoal.tables.guessing.hierarchies import guess_any, guess_hierarchy
 from shoal.tables.makers import dates, frequencies, intervals, prefixes
-from shoal.tables.naming import find_rare_labels
+from shoal.tables.rare_labels import find_rare_labels
 from tests.inprocess import shoal as command
 
 FEW = 10

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal.groupers.signatures import fills, sign
-from shoal.kernels.halving import closest, halve
+from shoal.kernels.split_buckets import closest, halve
 from shoal.releases.history import check
 from shoal.releases.history.store import History, digest
 from tests.naive import invariance as naive

@@ -14,7 +14,7 @@ import pytest
 
 import shoal
 from shoal import hierarchies
-from shoal.tables.making import MAKERS
+from shoal.tables.hierarchy_methods import MAKERS
 
 pytestmark = pytest.mark.filterwarnings("ignore::shoal.ShoalWarning")
 VALUES: dict[str, list[Any]] = {

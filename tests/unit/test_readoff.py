@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal.base.roles import Kind, Role
-from shoal.measures.readoff import read_off
+from shoal.measures.deduced_values import read_off
 from shoal.plan.parts import ColumnPart
 from shoal.plan.plan import Plan
 from shoal.releases.opened import Opened

@@ -11,9 +11,9 @@ import pytest
 import shoal
 from shoal.base.errors import OutputError, ParameterError
 from shoal.report.comparison import render_comparison
-from shoal.report.page import Provenance
-from shoal.report.pages import AUDIENCES
-from shoal.report.release import try_attacks
+from shoal.report.release_report import Provenance
+from shoal.report.render import AUDIENCES
+from shoal.report.sections import try_attacks
 
 VOID = {"meta", "br", "img", "input", "hr", "link"}
 NASTY = (
@@ -336,7 +336,7 @@ def test_a_report_is_written_whole_and_not_over_another(outcome, tmp_path):
 
 
 def test_a_report_says_why_no_attack_was_possible(outcome, monkeypatch):
-    from shoal.report import release as sections
+    from shoal.report import sections
 
     def refuse(*_, **__):
         raise shoal.InputError("there is nobody to attack.")

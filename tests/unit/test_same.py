@@ -11,7 +11,7 @@ from shoal.base.errors import ParameterError, PlanError, ShoalWarning
 from shoal.plan.plan import Plan
 from shoal.plan.setting import same_groups, same_values
 from shoal.tables.cells import merged
-from shoal.tables.same import look_alikes
+from shoal.tables.similar_values import look_alikes
 
 SAME = ("HIV=AIDS,HIV infection,hiv",)
 

@@ -16,7 +16,7 @@ from shoal.base.errors import ParameterError, PlanError, ShoalWarning
 from shoal.base.seeds import LONG, read_seed, read_seed_file, stretched
 from shoal.catalog import METHODS
 from shoal.ext.web.drafts import command
-from shoal.report.page import Provenance
+from shoal.report.release_report import Provenance
 from shoal.tables.domain import flat
 from tests import inprocess
 

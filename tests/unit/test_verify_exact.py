@@ -123,8 +123,8 @@ def test_an_original_in_another_order():
 
 
 def opened_tables(st=ST, sensitive="s"):
+    from shoal.releases.open_release import declared_columns
     from shoal.releases.opened import Opened
-    from shoal.releases.reading import declared_columns
 
     roles = {"q": "quasi", sensitive: "sensitive"}
     plan = Plan(columns={name: ColumnPart(role=Role(role)) for name, role in roles.items()})

@@ -217,7 +217,7 @@ def _beside_manifest(
     check_again(again, manifest, data, *how.values())
     remade = None
     if again:
-        from shoal.api.again import remake
+        from shoal.api.remake import remake
 
         as_then = {k: opening[k] for k in names_of(DataArguments) if k in opening}
         how |= as_then | {"seed": how.get("seed"), "history": promise.get("history")}
@@ -270,7 +270,7 @@ def estimate(
     split = [by] if isinstance(by, str) else by
     if is_spark_frame(released):
         require("spark")
-        from shoal.ext.spark.looking import rows_of
+        from shoal.ext.spark.find_uncovered import rows_of
         from shoal.verbs.estimate import columns_asked
 
         released = rows_of(released, *columns_asked(of, split, released.columns))

@@ -22,8 +22,8 @@ from shoal.base.errors import ParameterError
 from shoal.base.roles import Kind, Role
 from shoal.plan.parts import LIMITS
 from shoal.plan.plan import Plan
-from shoal.releases import foreign
-from shoal.releases.reading import open_published
+from shoal.releases import other_notations
+from shoal.releases.open_release import open_published
 from shoal.tables.files import read_file
 from shoal.tables.find_hierarchies import Hierarchies, find_hierarchies, is_path
 from shoal.tables.native import Native, is_spark_frame
@@ -168,7 +168,7 @@ def open_with_plan(
         how=plan.data,
     )
     if notations:
-        opened = foreign.interpret_as_declared(opened, notations)
+        opened = other_notations.interpret_as_declared(opened, notations)
     kind = Native() if is_path(released) else Native.from_frame(released)
     release: Release[Any] = Release(opened, None, kind, dictionary=dictionary)
     return release if original is None else release.with_original(original)

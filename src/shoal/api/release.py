@@ -21,11 +21,11 @@ from shoal.base.to_json import as_json
 from shoal.plan.plan import Plan
 from shoal.plan.setting import listed_names
 from shoal.privacy.base import format_figures
-from shoal.releases import foreign
+from shoal.releases import other_notations
 from shoal.releases.base import By, View
 from shoal.releases.history.store import Pending, history_of
+from shoal.releases.open_release import open_published
 from shoal.releases.opened import Opened, check_release
-from shoal.releases.reading import open_published
 from shoal.releases.verdict import Verdict
 from shoal.tables.native import Native, is_spark_frame
 from shoal.tables.open_table import Names, extra_rules, load_table, merge_plan
@@ -166,7 +166,7 @@ class Release(Generic[FrameT]):
         ``original``: a :class:`shoal.Table`, a file or a frame.
         """
         rows = self.rows_of(original)
-        opened = self.opened and foreign.interpret_with_original(self.opened, rows)
+        opened = self.opened and other_notations.interpret_with_original(self.opened, rows)
         return replace(self, opened=opened, original=rows)
 
     def rows_of(self, data: Any) -> pl.DataFrame:
@@ -309,7 +309,7 @@ class Release(Generic[FrameT]):
         self, *, verdict: Verdict | None = None, warnings: Sequence[str] = (), **asked: Any
     ) -> str:
         """Return the report as one HTML file, see :meth:`report`."""
-        from shoal.report.page import render_release
+        from shoal.report.release_report import render_release
 
         asked["warnings"] = [*self.warnings, *warnings]
         return render_release(self.subject, verdict or self.verdict, self.run, **asked)
@@ -340,7 +340,7 @@ class Release(Generic[FrameT]):
             Results of :meth:`attack`, True to attack a sample now if the release is beside its
             original, False for none. The public is never shown any.
         """
-        from shoal.report.pages import check_audience, check_name
+        from shoal.report.render import check_audience, check_name
 
         file = check_name(Path(path))
         check_audience(audience)

@@ -16,7 +16,7 @@ from shoal.api.setting_arguments import (
     ReadingArguments,
     ReleaseArguments,
 )
-from shoal.plan.changing import arguments, promise_arguments, unknown_argument
+from shoal.plan.apply_changes import arguments, promise_arguments, unknown_argument
 from shoal.plan.rule_specs import rule_flags
 from shoal.plan.setting import Setting
 

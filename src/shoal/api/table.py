@@ -27,15 +27,15 @@ from shoal.base.roles import Role
 from shoal.base.threads import limit
 from shoal.base.to_json import table_html
 from shoal.catalog.extensions import require
+from shoal.measures.deduced_values import read_off
 from shoal.measures.exposure import exposure
-from shoal.measures.readoff import read_off
 from shoal.plan.plan import Plan
 from shoal.privacy import Rule
 from shoal.releases.history.store import History, history_of
 from shoal.tables.compatibility import refuse_on_spark
 from shoal.tables.domain import Taxonomy
 from shoal.tables.find_hierarchies import is_path
-from shoal.tables.guessing.whose import EACH_ONCE
+from shoal.tables.guessing.guess_person import EACH_ONCE
 from shoal.tables.native import Native
 from shoal.tables.open_table import (
     extra_rules,

@@ -68,7 +68,7 @@ METHODS: dict[str, Method] = {
             anytime=True,
             spares=True,
             baseline=True,
-            ahead="shoal.groupers.ahead",
+            ahead="shoal.groupers.compile_ahead",
             weighs=True,
             ours="it is this project's own",
         ),

@@ -113,7 +113,7 @@ SHAPES: dict[str, Shape] = {
             "shoal.releases.dummies",
             promise="l-diversity",
             domains=True,
-            spark="shoal.ext.spark.drawing:stage_dummies",
+            spark="shoal.ext.spark.draw_dummies:stage_dummies",
         ),
         GENERALIZED,
     )

@@ -188,7 +188,7 @@ def command(
     remade = None
     if told is not None and manifest is not None and isinstance(promised, Plan):
         if again:
-            from shoal.api.again import remake
+            from shoal.api.remake import remake
 
             own = None if plan is None else merge_plan(plan, trust=trust)
             as_read = {name: v for name, v in given.early.items() if name != "suppress"}

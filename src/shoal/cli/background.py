@@ -43,7 +43,7 @@ def compiling() -> str:
 
 def _first_time() -> bool:
     """Return whether this user was not told yet that kernels are compiled; from now on they are."""
-    from shoal.kernels.keeping import keeping
+    from shoal.kernels.cache_folder import keeping
 
     folder = keeping().folder
     if folder is None:

@@ -45,7 +45,7 @@ def _placed(*, settings: bool) -> dict[str, tuple[str, bool]]:
     """
     declared: dict[str, list[str]] = {}
     if settings:
-        from shoal.plan.changing import arguments
+        from shoal.plan.apply_changes import arguments
     for tables in arguments().values() if settings else ():
         setting = next(iter(tables.values()))
         flag = str(setting.flag).partition("/")[0]

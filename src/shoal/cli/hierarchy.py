@@ -102,7 +102,7 @@ def make(
     """
     from shoal.base.atomic import check_output
     from shoal.tables.hierarchy import write_hierarchy
-    from shoal.tables.making import make as make_hierarchy
+    from shoal.tables.hierarchy_methods import make as make_hierarchy
     from shoal.tables.open_table import load_table, merge_plan
     from shoal.tables.schema import unknown_column
 

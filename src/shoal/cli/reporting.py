@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from shoal.api.release import Release
     from shoal.measures.risks.results import Attacks
     from shoal.releases.verdict import Verdict
-    from shoal.report.page import Provenance
+    from shoal.report.release_report import Provenance
     from shoal.tables.source import Place, Source
     from shoal.verbs.compare import Comparison
 
@@ -30,7 +30,7 @@ def report_audience(report: Path | None, audience: str | None) -> str | None:
                 "with --report FILE.html, or leave --audience out."
             )
         return None
-    from shoal.report.pages import check_audience, check_name
+    from shoal.report.render import check_audience, check_name
 
     check_name(report)
     return check_audience("steward" if audience is None else audience)
@@ -85,7 +85,7 @@ def _named(place: Place) -> str:
 
 def _origin(place: Place, digest: str) -> Provenance:
     from shoal.base.address import take_passwords
-    from shoal.report.page import Provenance
+    from shoal.report.release_report import Provenance
 
     return Provenance(command_line(take_passwords(sys.argv[1:])), _named(place), digest)
 

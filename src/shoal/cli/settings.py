@@ -25,7 +25,7 @@ from shoal.cli.options import (
     split_names,
     with_options,
 )
-from shoal.plan.changing import ROLES, arguments
+from shoal.plan.apply_changes import ROLES, arguments
 from shoal.plan.parts import TABLES
 from shoal.plan.plan import Plan
 from shoal.plan.setting import Setting

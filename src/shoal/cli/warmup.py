@@ -42,7 +42,7 @@ def command(
 
     from shoal.base.compiling import announce_compiling
     from shoal.cli.progress import BAR
-    from shoal.kernels.keeping import keeping
+    from shoal.kernels.cache_folder import keeping
 
     chosen = opt.split_names(methods, (), "methods") or list(_USUAL)
     chosen = list(METHODS) if chosen == ["all"] else chosen

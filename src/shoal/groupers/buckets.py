@@ -9,7 +9,7 @@ from shoal.base.partition import Ints, Partition
 from shoal.coding.encode import Encoded
 from shoal.groupers.repair import repair
 from shoal.groupers.signatures import sign
-from shoal.kernels.halving import halve
+from shoal.kernels.split_buckets import halve
 from shoal.privacy import Rule, flatten
 
 

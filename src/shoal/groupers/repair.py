@@ -23,7 +23,7 @@ from shoal.kernels.space.build_tree import build_tree
 from shoal.kernels.space.cluster_index import ClusterIndex, add_all, new_index
 from shoal.kernels.space.costs import Space
 from shoal.kernels.space.covers import Covers, cover_groups, new_covers
-from shoal.kernels.space.mending import Mended, mend
+from shoal.kernels.space.join_failing import Mended, mend
 from shoal.kernels.space.partners import find_partners
 from shoal.kernels.space.search import new_search
 from shoal.kernels.space.tree import Tree
@@ -45,7 +45,7 @@ def repair(data: Encoded, partition: Partition, rule: Rule) -> Partition:
     """Return a partition in which every group passes, at little added loss.
 
     Failing groups, smallest first, are joined with the cheapest group that makes them pass
-    (:mod:`shoal.kernels.space.mending`). What kernels cannot judge is then joined in rounds.
+    (:mod:`shoal.kernels.space.join_failing`). What kernels cannot judge is then joined in rounds.
     """
     tally = data.tally(partition)
     failing = np.flatnonzero(~rule.holds(data.judged(tally)))

@@ -3,9 +3,9 @@
 Compiled code is kept on disk. Numba looks only at the file of the function it loads, not at the
 functions that one calls, so the folder is named by a digest of the kernel's module and of all
 kernel modules it imports. It lies in the user's cache, so the package itself may be read-only; see
-``keeping`` for whose folder is good enough.
+``cache_folder`` for whose folder is good enough.
 
-Kernels are compiled and loaded by way of numba's private parts (``private``). With
+Kernels are compiled and loaded by way of numba's private parts (``numba_internals``). With
 ``SHOAL_PLAIN_KERNELS=1``, and where numba is newer than those tried, they are compiled as numba
 promises to: the results are the same, the first run takes three times as long.
 """
@@ -23,7 +23,7 @@ from typing import Any, TypeVar, cast
 import numba
 
 from shoal.base.errors import ShoalWarning
-from shoal.kernels.keeping import folder_of, keeping, make, planted
+from shoal.kernels.cache_folder import folder_of, keeping, make, planted
 
 F = TypeVar("F", bound=Callable[..., object])
 
@@ -39,11 +39,11 @@ def _private_parts() -> Any:
     version = tuple(map(int, re.findall(r"\d+", numba.__version__)[:2]))
     if version <= TRIED:
         try:
-            from shoal.kernels import private
+            from shoal.kernels import numba_internals
         except (ImportError, AttributeError):
             pass
         else:
-            return private
+            return numba_internals
     warnings.warn(
         f"Shoal was not tried with numba {numba.__version__}: it compiles its kernels in a slower "
         f"way, with the same results. Install numba {TRIED[0]}.{TRIED[1]}, or set {VARIABLE}=1 to "

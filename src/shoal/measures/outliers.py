@@ -20,9 +20,9 @@ from shoal.tables.grid import (
     step_of,
     usual_range,
 )
+from shoal.tables.label_spans import label_spans
 from shoal.tables.rare import PEOPLE, VALUE, people_by_value
 from shoal.tables.schema import Column, Schema
-from shoal.tables.spans import label_spans
 
 
 def outlier_warnings(

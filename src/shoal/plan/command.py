@@ -8,7 +8,7 @@ from typing import Any
 
 from shoal.base.roles import Role
 from shoal.catalog import RULES
-from shoal.plan.changing import ROLES, Tree, arguments
+from shoal.plan.apply_changes import ROLES, Tree, arguments
 from shoal.plan.parts import ColumnPart
 from shoal.plan.setting import Setting, join_texts
 

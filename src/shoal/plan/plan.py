@@ -19,7 +19,7 @@ from shoal.base.parsing import Unreadable
 from shoal.base.roles import Role
 from shoal.catalog import DEFAULT_RULE, METHODS, RULES, AsInPaper, find_paper
 from shoal.plan import text as plan_text
-from shoal.plan.changing import apply_changes, collect_changes
+from shoal.plan.apply_changes import apply_changes, collect_changes
 from shoal.plan.faults import describe_fault, option_faults
 from shoal.plan.origin import Origin, leads_out, refuse_untrusted
 from shoal.plan.parts import (
@@ -167,7 +167,7 @@ class Plan(Part):
         return Path(os.path.relpath(path, self._origin.folder)).as_posix()
 
     def changed(self, tree: Mapping[str, Any]) -> Plan:
-        """Return the plan with the changes of :func:`shoal.plan.changing.collect_changes`.
+        """Return the plan with the changes of :func:`shoal.plan.apply_changes.collect_changes`.
 
         Files and folders that are given as paths are written as seen from the plan's own folder,
         and may lie outside it: the caller named them.

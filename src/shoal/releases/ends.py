@@ -11,7 +11,7 @@ import polars as pl
 
 from shoal.tables.cells import as_text
 from shoal.tables.domain import STAR, Taxonomy
-from shoal.tables.spans import label_spans
+from shoal.tables.label_spans import label_spans
 
 ENDS = ("_lo", "_hi")
 MIDDLE = "_mid"

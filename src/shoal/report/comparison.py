@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from shoal import __version__
-from shoal.report.page import Provenance
-from shoal.report.pages import render
+from shoal.report.release_report import Provenance
+from shoal.report.render import render
 from shoal.report.words import GLOSSARY
 
 

@@ -19,9 +19,9 @@ from shoal.base.parsing import Unreadable
 from shoal.base.roles import Kind, Role
 from shoal.releases.notation import read_labels, read_ordered
 from shoal.releases.opened import Opened
-from shoal.report.pages import render
+from shoal.report.render import render
 from shoal.report.words import GLOSSARY, role_words
-from shoal.show.figures.reading import read_column
+from shoal.show.figures.column_values import read_column
 from shoal.show.figures.subject import Subject
 from shoal.tables.cells import as_text, typed
 from shoal.tables.domain import STAR, Taxonomy

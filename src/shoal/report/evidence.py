@@ -15,7 +15,7 @@ import polars as pl
 from markupsafe import escape
 
 from shoal.base.roles import Role
-from shoal.measures.readoff import read_off
+from shoal.measures.deduced_values import read_off
 from shoal.measures.risks.results import Attacks
 from shoal.plan.plan import Plan
 from shoal.releases.verdict import Verdict

@@ -18,7 +18,7 @@ from shoal.plan.parts import DataPart
 from shoal.tables.arrow_size import unpacked
 from shoal.tables.cells import blank, blank_and_typed
 from shoal.tables.csvfile import read_csv
-from shoal.tables.local import read_local_forms
+from shoal.tables.local_formats import read_local_forms
 from shoal.tables.source import Source
 from shoal.tables.spreadsheet import unquote
 

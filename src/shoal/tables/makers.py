@@ -15,7 +15,7 @@ from shoal.base.partition import Floats, Ints
 from shoal.tables.cells import as_text, typed
 from shoal.tables.domain import STAR, Taxonomy
 from shoal.tables.interval_labels import divisors, equal_widths, quantiles
-from shoal.tables.naming import find_rare_labels
+from shoal.tables.rare_labels import find_rare_labels
 
 COMMON = 10  # cells that have a value which a label names: k where nobody says it
 _TOGETHER = 3  # names in the smallest group by frequency

@@ -12,7 +12,7 @@ import polars as pl
 from shoal.base.column_names import check_names, check_rows, check_twice, check_unicode
 from shoal.base.errors import InputError
 from shoal.tables.cells import blank, dated
-from shoal.tables.local import read_local_forms
+from shoal.tables.local_formats import read_local_forms
 
 
 def from_native(frame: Any, missing: Sequence[str] = (), **forms: str | None) -> pl.DataFrame:

@@ -12,7 +12,7 @@ import polars as pl
 from shoal.base.address import is_database
 from shoal.base.errors import InputError, ParameterError, SchemaError, warn
 from shoal.base.roles import Kind, Role
-from shoal.plan.changing import collect_changes
+from shoal.plan.apply_changes import collect_changes
 from shoal.plan.origin import refuse_untrusted
 from shoal.plan.parts import ColumnPart, DataPart
 from shoal.plan.plan import Plan
@@ -24,7 +24,7 @@ from shoal.tables.files import read_file
 from shoal.tables.find_hierarchies import Hierarchies, find_hierarchies, is_path
 from shoal.tables.grid import DEFAULT_GRID, OFF, kept_grid
 from shoal.tables.guessing.guess import guess
-from shoal.tables.guessing.whose import check_persons, not_people
+from shoal.tables.guessing.guess_person import check_persons, not_people
 from shoal.tables.limits import on_grid
 from shoal.tables.native import from_native
 from shoal.tables.original import Original
@@ -41,7 +41,7 @@ def merge_plan(plan: Plan | str | Path | None, *, trust: bool = False, **given: 
     """Return the plan, or its file, with the arguments of a call in place of what it says.
 
     Every command and every function comes through here. ``trust``: its file may read outside its
-    folder. ``given``: see :func:`shoal.plan.changing.collect_changes`; a domain may be a file.
+    folder. ``given``: see :func:`shoal.plan.apply_changes.collect_changes`; a domain may be a file.
     """
     base = plan if isinstance(plan, Plan) else Plan()
     if is_path(plan):

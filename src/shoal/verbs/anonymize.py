@@ -27,19 +27,19 @@ from shoal.base.roles import Role
 from shoal.catalog import Method, find_method
 from shoal.catalog.extensions import require
 from shoal.coding.encode import Encoded, encode
-from shoal.groupers.bounded import Bounds, grouped, is_limited
-from shoal.groupers.lasting import Lasting
+from shoal.groupers.group_people import check_constant, together
+from shoal.groupers.m_invariant_groups import Lasting
 from shoal.groupers.slack import loosened
-from shoal.groupers.together import check_constant, together
+from shoal.groupers.within_limits import Bounds, grouped, is_limited
 from shoal.measures.cautions import cautions
 from shoal.measures.losses import measured
 from shoal.measures.losses.grouped import Grouped
-from shoal.measures.named import check_labels, named_values
+from shoal.measures.named_rare_values import check_labels, named_values
 from shoal.plan.plan import Plan
 from shoal.plan.rule_specs import build_rules
 from shoal.privacy import All, Rule
 from shoal.releases.check_bytes import foreign
-from shoal.releases.fresh import fresh
+from shoal.releases.copy_cells import fresh
 from shoal.releases.history.store import History, Pending
 from shoal.releases.opened import Opened
 from shoal.releases.verdict import Verdict

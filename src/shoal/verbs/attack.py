@@ -20,14 +20,14 @@ from shoal.base.errors import (
 from shoal.base.params import Param
 from shoal.base.partition import Ints
 from shoal.base.roles import Role
-from shoal.measures.readoff import read_off
+from shoal.measures.deduced_values import read_off
+from shoal.measures.match_people import match_people
 from shoal.measures.risks.downcoding import downcode, facts, nothing
 from shoal.measures.risks.knowledge import Draw, alike, cut, knowledge
 from shoal.measures.risks.results import AttackResult, Attacks
 from shoal.measures.risks.scores import Scores, Target, score
 from shoal.measures.risks.searching import answers_of, belief_of, searched
 from shoal.measures.risks.summary import certain, likely, summarize
-from shoal.measures.whose import match_people
 from shoal.releases.opened import Opened
 from shoal.tables.open_table import check_columns, quasi_schema
 from shoal.tables.original import Original

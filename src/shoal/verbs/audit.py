@@ -13,11 +13,11 @@ from shoal.base.partition import GroupStats
 from shoal.base.roles import Role
 from shoal.catalog import find_rule
 from shoal.measures.cautions import doubtful
+from shoal.measures.deduced_values import read_off
 from shoal.measures.earlier.measuring import check_against, earlier
 from shoal.measures.exposure import exposure
+from shoal.measures.match_people import MatchedPeople, match_people
 from shoal.measures.models import models
-from shoal.measures.readoff import read_off
-from shoal.measures.whose import MatchedPeople, match_people
 from shoal.plan.plan import Plan
 from shoal.plan.rule_specs import build_rules
 from shoal.privacy import (

@@ -12,7 +12,7 @@ import polars as pl
 from shoal.base.partition import Ints
 from shoal.catalog import Method
 from shoal.coding.encode import Encoded
-from shoal.groupers.lasting import Grouping
+from shoal.groupers.m_invariant_groups import Grouping
 from shoal.privacy import Rule
 from shoal.releases.history.store import History, Pending
 from shoal.releases.opened import Opened

@@ -16,7 +16,7 @@ import polars as pl
 from shoal.base.errors import SchemaError, format_names
 from shoal.base.partition import Ints
 from shoal.coding.encode import Encoded
-from shoal.groupers.lasting import Grouping
+from shoal.groupers.m_invariant_groups import Grouping
 from shoal.privacy import All, Rule, flatten
 from shoal.releases.counterfeits import class_names
 from shoal.releases.dummies.make import Sets

@@ -10,7 +10,7 @@ import polars as pl
 
 from shoal.base.roles import Kind, Role
 from shoal.catalog import DEFAULT_RULE, RULES
-from shoal.plan.changing import collect_changes
+from shoal.plan.apply_changes import collect_changes
 from shoal.plan.plan import Plan
 from shoal.tables.domain import Taxonomy
 from shoal.tables.guessing import names

@@ -16,9 +16,9 @@ from shoal.measures.singling import Singling, singling_out
 from shoal.plan.plan import Plan
 from shoal.tables.domain import Taxonomy
 from shoal.tables.guessing.guess import guess
-from shoal.tables.guessing.whose import not_people, repeating
-from shoal.tables.same import look_alikes
+from shoal.tables.guessing.guess_person import not_people, repeating
 from shoal.tables.schema import Column, Schema, plain, type_name
+from shoal.tables.similar_values import look_alikes
 
 _SIZES = (2, 5, 10)
 

@@ -17,7 +17,7 @@ from shoal.measures.risks.results import AttackResult
 from shoal.measures.risks.scores import Belief
 from shoal.measures.risks.searching import answers_of, belief_of, same_values, searched
 from shoal.measures.risks.summary import narrowed
-from shoal.releases import foreign
+from shoal.releases import other_notations
 from shoal.releases.opened import Opened
 from shoal.tables.open_table import check_columns, quasi_schema
 
@@ -49,7 +49,7 @@ def pair_with_originals(
                 "was in it. Name the table that each was made from, in the same order, with "
                 "--against-original (against_original=[...])."
             )
-        beside = foreign.interpret_with_original(opened, original)
+        beside = other_notations.interpret_with_original(opened, original)
         pairs.append(ReleaseWithOriginal(beside, original, f"earlier release {number + 1}"))
     return pairs
 

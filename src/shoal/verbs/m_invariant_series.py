@@ -13,7 +13,7 @@ from shoal.base.errors import Infeasible, ParameterError, SchemaError, format_na
 from shoal.base.partition import Ints, Partition
 from shoal.catalog import Method
 from shoal.coding.encode import Encoded
-from shoal.groupers.lasting import Before, Grouping, Lasting, lasting
+from shoal.groupers.m_invariant_groups import Before, Grouping, Lasting, lasting
 from shoal.privacy import KAnonymity, MInvariance, Rule
 from shoal.releases.counterfeits import COUNTERFEITS, class_names
 from shoal.releases.history.check import invariance_faults

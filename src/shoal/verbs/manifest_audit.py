@@ -16,8 +16,8 @@ from shoal.plan.rule_specs import build_rules
 from shoal.privacy import flatten
 from shoal.privacy.base import describe_rule
 from shoal.releases.history.store import History
+from shoal.releases.open_release import SIDES
 from shoal.releases.opened import Opened
-from shoal.releases.reading import SIDES
 from shoal.releases.verdict import RuleResult, Verdict
 from shoal.tables.files import second_path
 from shoal.verbs.manifest import (

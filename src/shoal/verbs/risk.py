@@ -16,7 +16,7 @@ from shoal.measures.exposure import Exposure, exposure
 from shoal.measures.risks.reidentification import AttributeRisk, Risk, assess, attribute_risk
 from shoal.measures.value_disclosure import LEFT_OUT, ValueDisclosure, value_disclosure
 from shoal.privacy import KAnonymity
-from shoal.releases import foreign
+from shoal.releases import other_notations
 from shoal.releases.opened import Opened, people_not_counted
 from shoal.tables.open_table import check_columns, quasi_schema
 from shoal.tables.schema import Column
@@ -178,7 +178,7 @@ def risk(
     options: dict[str, Any] = {"threshold": threshold, "population": population}
     if population is not None:
         if original is None:
-            opened = foreign.interpret_with_original(opened, population)
+            opened = other_notations.interpret_with_original(opened, population)
         check_columns(opened.frame, "The release", [name for name in quasi if opened.has(name)])
         guide = population if original is None else original
         options["taxonomies"] = opened.taxonomies

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from shoal.base.results import Piece, Result
 from shoal.catalog import find_method
+from shoal.measures.deduced_values import DeducedValues
 from shoal.measures.exposure import Exposure
 from shoal.measures.losses.ncp import Loss
-from shoal.measures.readoff import DeducedValues
 from shoal.plan.plan import Plan
 from shoal.privacy.base import format_figures
 from shoal.releases.verdict import Verdict

@@ -3,7 +3,7 @@
 import pytest
 
 import shoal
-from shoal.measures.readoff import read_off
+from shoal.measures.deduced_values import read_off
 from shoal.tables.makers import intervals
 from tests.ext.spark.conftest import ROLES, counted, people, to_polars, to_spark
 from tests.ext.spark.test_driver import in_canonical_order

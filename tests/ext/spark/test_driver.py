@@ -6,8 +6,8 @@ from polars.testing import assert_frame_equal
 
 import shoal
 from shoal.coding.encode import encode
-from shoal.ext.spark.assigning import canonical_order
 from shoal.ext.spark.columns import _blanked
+from shoal.ext.spark.group_tuples import canonical_order
 from shoal.tables.cells import blank
 from shoal.tables.find_hierarchies import find_hierarchies
 from shoal.tables.open_table import load_table, merge_plan, resolve_schema

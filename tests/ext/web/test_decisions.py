@@ -7,7 +7,7 @@ import pytest
 
 import shoal
 from shoal.catalog import RULES
-from shoal.ext.web import drafts, reading, tasks
+from shoal.ext.web import drafts, read_options, tasks
 from shoal.plan.plan import Plan
 from shoal.verbs.first_plan import first_plan
 from tests.ext.web.test_flow import Steward, steward
@@ -141,7 +141,7 @@ def test_the_column_that_numbers_people_is_suggested_as_the_person(steward) -> N
     assert [column["role"] for column in profile["columns"]] == ["person", "quasi", "sensitive"]
     assert profile["columns"][0]["shape"] is None, "its values are not shown"
     assert not profile["not_people"]
-    told = reading.on_the_page("Name it with --person (person='id'), and people are counted.")
+    told = read_options.on_the_page("Name it with --person (person='id'), and people are counted.")
     assert told == "Give it the role 'person', and people are counted."
 
 

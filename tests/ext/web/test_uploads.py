@@ -9,7 +9,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from shoal.ext.web import reading
+from shoal.ext.web import read_options
 from shoal.tables.write_files import write_table
 from tests.ext.web.conftest import TestClient
 from tests.ext.web.test_flow import Steward, steward, where  # noqa: F401 -- a fixture
@@ -118,7 +118,7 @@ def test_without_the_extra_it_says_what_to_install(
     assert "shoal[files]" not in page
     real = importlib.util.find_spec
     monkeypatch.setattr(
-        reading, "find_spec", lambda name: None if name == "fastexcel" else real(name)
+        read_options, "find_spec", lambda name: None if name == "fastexcel" else real(name)
     )
     page = client.get("/", headers={"accept": "text/html"}).text
     assert ".xlsx" not in page

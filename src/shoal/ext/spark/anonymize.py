@@ -17,7 +17,7 @@ from shoal.ext.spark.engine import carry_out
 from shoal.ext.spark.settings import Spark
 from shoal.measures.cautions import planned
 from shoal.measures.exposure import exposure
-from shoal.measures.named import uncounted
+from shoal.measures.named_rare_values import uncounted
 from shoal.plan.plan import Plan
 from shoal.plan.rule_specs import build_rules
 from shoal.privacy import Rule

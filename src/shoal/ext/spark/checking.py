@@ -6,7 +6,7 @@ the release, read back from where it was written, must hold the published half o
 row for row, and keep the rules.
 
 Rows never come to the driver. What differs does, with counts, when it is little; otherwise the same
-questions are asked where the rows are (:mod:`shoal.ext.spark.looking`).
+questions are asked where the rows are (:mod:`shoal.ext.spark.find_uncovered`).
 """
 
 from __future__ import annotations
@@ -19,6 +19,12 @@ import polars as pl
 
 from shoal.base.column_names import check_rows
 from shoal.ext.spark.columns import SparkTable, without_missing
+from shoal.ext.spark.find_uncovered import (
+    class_counts,
+    keep_rules,
+    published_cells,
+    uncovered,
+)
 from shoal.ext.spark.functions import F
 from shoal.ext.spark.hashing import (
     Fingerprint,
@@ -32,12 +38,6 @@ from shoal.ext.spark.hashing import (
 )
 from shoal.ext.spark.job import KEPT, Checks, Job, Seen
 from shoal.ext.spark.layout import Layout
-from shoal.ext.spark.looking import (
-    class_counts,
-    keep_rules,
-    published_cells,
-    uncovered,
-)
 from shoal.releases.check_counts import COUNT, class_stats, examine, values_of
 from shoal.releases.generalized.coverage import covers
 from shoal.releases.published import published_columns, read

@@ -11,11 +11,7 @@ import polars as pl
 from shoal.base.errors import Infeasible, warn
 from shoal.base.seeds import stretched
 from shoal.coding.encode import Encoded, encode
-from shoal.ext.spark.assigning import Assignment, assign, whole
-from shoal.ext.spark.checking import checks
-from shoal.ext.spark.columns import without_missing
-from shoal.ext.spark.functions import F
-from shoal.ext.spark.handout import (
+from shoal.ext.spark.assign_classes import (
     LABEL,
     MANY,
     hand_out,
@@ -24,10 +20,14 @@ from shoal.ext.spark.handout import (
     to_spark,
     with_cells,
 )
+from shoal.ext.spark.checking import checks
+from shoal.ext.spark.columns import without_missing
+from shoal.ext.spark.functions import F
+from shoal.ext.spark.group_tuples import Assignment, assign, whole
 from shoal.ext.spark.job import KEPT, Job, Staged
 from shoal.ext.spark.layout import Layout, generalized, shuffled
 from shoal.ext.spark.tuples import KEY, Tuples
-from shoal.measures.named import check_labels
+from shoal.measures.named_rare_values import check_labels
 from shoal.plan.plan import Plan
 from shoal.tables.open_table import resolve_schema
 from shoal.tables.schema import Schema

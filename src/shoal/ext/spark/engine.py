@@ -16,10 +16,10 @@ from shoal.base.errors import MissingExtra, ParameterError, ShoalError
 from shoal.base.params import check_options
 from shoal.catalog import find_method
 from shoal.ext.spark import files
-from shoal.ext.spark.bringing import Brought, check_size, collect_release
+from shoal.ext.spark.collect_release import Brought, check_size, collect_release
 from shoal.ext.spark.columns import take_in
+from shoal.ext.spark.find_uncovered import read_off_there
 from shoal.ext.spark.job import Job, Stopwatch
-from shoal.ext.spark.looking import read_off_there
 from shoal.ext.spark.publishing import publish
 from shoal.ext.spark.session import first_line, require, session, session_of
 from shoal.ext.spark.settings import Spark, address

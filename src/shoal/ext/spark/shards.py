@@ -20,25 +20,25 @@ from shoal.base.partition import Ints, Partition
 from shoal.base.roles import Kind
 from shoal.catalog import METHODS, Method
 from shoal.coding.encode import Encoded
-from shoal.ext.spark.assigning import assign, whole
+from shoal.ext.spark.assign_classes import FIRST, LABEL, LAST, MANY, hand_out, shares
 from shoal.ext.spark.checking import checks
 from shoal.ext.spark.columns import side_by_side
-from shoal.ext.spark.cutting import SHARD, Cutter
+from shoal.ext.spark.cut_shards import SHARD, Cutter
 from shoal.ext.spark.driver import encoded, generator, on_the_driver, stage
 from shoal.ext.spark.functions import F
-from shoal.ext.spark.handout import FIRST, LABEL, LAST, MANY, hand_out, shares
+from shoal.ext.spark.group_tuples import assign, whole
 from shoal.ext.spark.hashing import to_polars
 from shoal.ext.spark.job import KEPT, Job, Staged
 from shoal.ext.spark.layout import Layout, generalized
 from shoal.ext.spark.tuples import COUNT, KEY, Tuples, reduced
 from shoal.groupers.slack import loosened
 from shoal.measures.losses.ncp import Loss
-from shoal.measures.named import check_labels
+from shoal.measures.named_rare_values import check_labels
 from shoal.plan.plan import Plan
 from shoal.releases.generalized.make import reach
+from shoal.tables.label_spans import label_spans
 from shoal.tables.open_table import resolve_schema
 from shoal.tables.schema import Schema
-from shoal.tables.spans import label_spans
 
 
 def stage_generalized(job: Job) -> Staged:

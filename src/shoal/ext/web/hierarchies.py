@@ -15,7 +15,7 @@ from shoal.ext.web.trees import LabelTree
 from shoal.tables.cells import as_text, blank
 from shoal.tables.domain import Taxonomy
 from shoal.tables.hierarchy import read_hierarchy, write_hierarchy
-from shoal.tables.making import MAKERS, make
+from shoal.tables.hierarchy_methods import MAKERS, make
 from shoal.tables.schema import Column
 
 _SHOWN = 1500  # lines of a tree that a page can bear

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from shoal.base.roles import Role
-from shoal.ext.web.reading import on_the_page
+from shoal.ext.web.read_options import on_the_page
 from shoal.tables.cells import as_text
 from shoal.tables.schema import plain, textual, type_name
 from shoal.verbs.first_plan import suggested_rule

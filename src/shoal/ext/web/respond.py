@@ -20,7 +20,7 @@ from starlette.types import Scope
 
 from shoal import __version__
 from shoal.base.errors import ShoalError
-from shoal.ext.web import reading
+from shoal.ext.web import read_options
 from shoal.ext.web.security import SMALL, Keys, TooLarge
 from shoal.ext.web.state import OpenTable, WebRun, Workbench
 
@@ -231,7 +231,7 @@ async def stored(upload: UploadFile, folder: Path, *, ending: str = "") -> Path:
     Files of programs are told by the ending of their own name; ``ending`` is for all others.
     """
     folder.mkdir(mode=0o700, exist_ok=True)
-    kind = reading.kind_of(upload.filename or "") or ending
+    kind = read_options.kind_of(upload.filename or "") or ending
     target = folder / f"{secrets.token_hex(8)}{kind}"
 
     def keep() -> None:

@@ -21,7 +21,7 @@ from shoal.plan.plan import Plan
 from shoal.privacy.base import format_figures
 from shoal.releases.opened import Opened
 from shoal.report.evidence import filled
-from shoal.report.page import Provenance
+from shoal.report.release_report import Provenance
 from shoal.show.figures.plots import attacks_chart
 from shoal.tables.write_files import write_table
 from shoal.verbs.manifest import figures, manifest_text, write_with_manifest

@@ -16,7 +16,7 @@ from shoal.base.workers import Died, Refused
 from shoal.ext.web import drafts
 from shoal.ext.web.drafts import Draft
 from shoal.ext.web.jobs import WorkerClient
-from shoal.ext.web.reading import kind_of, on_the_page
+from shoal.ext.web.read_options import kind_of, on_the_page
 from shoal.ext.web.temp_folder import safe_name
 from shoal.plan.plan import Plan
 from shoal.tables.files import WORKBOOKS

@@ -22,11 +22,11 @@ from shoal.coding.encode import encode_hidden
 from shoal.ext.web import hierarchies
 from shoal.ext.web.feasible import feasibility
 from shoal.ext.web.profiles import profile
-from shoal.ext.web.reading import on_the_page
+from shoal.ext.web.read_options import on_the_page
 from shoal.ext.web.temp_folder import safe_name
 from shoal.plan.plan import Plan
 from shoal.plan.rule_specs import build_rules
-from shoal.releases.reading import open_published
+from shoal.releases.open_release import open_published
 from shoal.tables.compatibility import faults
 from shoal.tables.find_hierarchies import find_hierarchies
 from shoal.tables.hierarchy import write_hierarchy
@@ -232,8 +232,8 @@ def run(
     """Anonymize, measure, and write everything there is to take away; all of it or nothing."""
     from shoal.api.opening import read
     from shoal.ext.web import classes, results
-    from shoal.report.page import Provenance
-    from shoal.report.release import try_attacks
+    from shoal.report.release_report import Provenance
+    from shoal.report.sections import try_attacks
 
     tell("read")
     frame = frame_of(table)

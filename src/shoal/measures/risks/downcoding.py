@@ -25,7 +25,7 @@ import polars as pl
 
 from shoal.base.partition import Bools, Floats, Ints, ragged_positions
 from shoal.base.roles import Kind
-from shoal.measures.readoff import tight
+from shoal.measures.deduced_values import tight
 from shoal.measures.risks.matching import Index, blocks, distinct
 from shoal.measures.risks.scores import Pairs, Target
 from shoal.releases import notation

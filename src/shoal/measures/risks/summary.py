@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from shoal.base.partition import Bools, Floats, Ints
-from shoal.measures.readoff import DeducedValues
+from shoal.measures.deduced_values import DeducedValues
 from shoal.measures.risks.downcoding import Downcoded
 from shoal.measures.risks.narrowing import Left
 from shoal.measures.risks.results import AttackResult, conclude

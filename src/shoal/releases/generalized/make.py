@@ -17,8 +17,8 @@ from shoal.coding.joins import Join, each_once, joins
 from shoal.releases import notation
 from shoal.releases.base import MadeTables
 from shoal.tables.domain import STAR, Domain, Ordered, Taxonomy
+from shoal.tables.label_spans import label_spans
 from shoal.tables.schema import Column, Schema
-from shoal.tables.spans import label_spans
 
 
 def generalize(

@@ -14,7 +14,7 @@ from shoal.show.charts.paper import WIDTH, Chart
 from shoal.show.charts.rows import bars
 from shoal.show.charts.words import format_number
 from shoal.show.figures.bins import as_points, make_bins
-from shoal.show.figures.reading import ColumnReading, numbers, read_column
+from shoal.show.figures.column_values import ColumnReading, numbers, read_column
 from shoal.show.figures.subject import Subject
 from shoal.tables.cells import as_text
 from shoal.tables.domain import STAR, Taxonomy

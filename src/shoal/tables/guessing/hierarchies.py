@@ -8,7 +8,7 @@ import polars as pl
 
 from shoal.base.errors import SchemaError
 from shoal.tables.cells import as_text
-from shoal.tables.coded import ages, countries
+from shoal.tables.coded_hierarchies import ages, countries
 from shoal.tables.domain import STAR, Taxonomy
 from shoal.tables.guessing import names
 from shoal.tables.guessing.patterns import POSTAL, Pattern, first_fit

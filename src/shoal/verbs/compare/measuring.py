@@ -13,9 +13,9 @@ import polars as pl
 from shoal.base.partition import GroupStats, Ints
 from shoal.catalog import LOSSES
 from shoal.catalog.extensions import available, require
+from shoal.measures.deduced_values import read_off
 from shoal.measures.losses.features import read_beside
 from shoal.measures.losses.queries import Truth, query_error, true_counts, workload
-from shoal.measures.readoff import read_off
 from shoal.measures.risks.reidentification import assess, attribute_risk
 from shoal.measures.value_disclosure import value_disclosure
 from shoal.releases.base import Query, View

@@ -7,7 +7,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from shoal.base.errors import ShoalError
-from shoal.ext.web import drafts, reading
+from shoal.ext.web import drafts, read_options
 from shoal.ext.web.pages.tables import table_of
 from shoal.ext.web.respond import (
     back,
@@ -63,6 +63,6 @@ async def _taken_in(request: Request, table: OpenTable, upload: UploadFile) -> s
         )
     except ShoalError as error:
         target.unlink(missing_ok=True)
-        return reading.on_the_page(drafts.said_of_files(str(error), {shown: str(target)}))
+        return read_options.on_the_page(drafts.said_of_files(str(error), {shown: str(target)}))
     table.earlier[shown] = str(target)
     return None

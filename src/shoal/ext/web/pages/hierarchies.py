@@ -18,7 +18,7 @@ from shoal.ext.web.drafts import usual_kind
 from shoal.ext.web.pages.tables import adopt, table_of, use_hierarchy
 from shoal.ext.web.respond import back, bench, error_page, files, form_of, page, texts
 from shoal.ext.web.state import OpenTable
-from shoal.tables.making import MAKERS
+from shoal.tables.hierarchy_methods import MAKERS
 from shoal.tables.schema import DATE, NUMBER, TIME, WHOLE
 
 _UNDO = 20  # steps that can be taken back

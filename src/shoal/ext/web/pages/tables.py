@@ -14,7 +14,7 @@ from shoal.base.errors import ShoalError
 from shoal.base.roles import Kind, Role
 from shoal.base.workers import Died
 from shoal.catalog import RULES
-from shoal.ext.web import drafts, fields, forms, reading
+from shoal.ext.web import drafts, fields, forms, read_options
 from shoal.ext.web.respond import (
     THEME,
     THEMES,
@@ -56,7 +56,7 @@ async def opening(request: Request) -> Response:
         }
         for table in bench(request).tables.values()
     ]
-    return page(request, "open", {"tables": tables, "programs": reading.programs()})
+    return page(request, "open", {"tables": tables, "programs": read_options.programs()})
 
 
 async def take_in(request: Request) -> Response:
@@ -134,7 +134,7 @@ async def see(request: Request) -> Response:
         **forms.choices(),
         "missing": [text for text in table.data["missing"] if text],
         "delimiter": table.data.get("delimiter"),
-        "texts": not reading.kind_of(table.name),
+        "texts": not read_options.kind_of(table.name),
         "controls": _controls(table),
         "standing": said["standing"],
         "known_too": said["known_too"],
@@ -145,7 +145,7 @@ async def see(request: Request) -> Response:
 
 
 def _controls(table: OpenTable) -> list[dict[str, Any]]:
-    return reading.controls(table.name, table.data, table.sheets)
+    return read_options.controls(table.name, table.data, table.sheets)
 
 
 _HIDDEN = ("identifier", "person", "sensitive")
@@ -193,7 +193,7 @@ async def reread(request: Request) -> Response:
     if "delimiter" in form:
         data["delimiter"] = form["delimiter"]
     if not form.get("mark"):
-        data = reading.from_form(form, data, _controls(table))
+        data = read_options.from_form(form, data, _controls(table))
     data = {key: value for key, value in data.items() if value}
     if data != table.data:
         table.data = data

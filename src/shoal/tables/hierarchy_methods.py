@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from shoal.base.errors import ParameterError, suggest_nearest
-from shoal.tables.coded import ages, countries, decades, icd10, nuts, rare, weeks
+from shoal.tables.coded_hierarchies import ages, countries, decades, icd10, nuts, rare, weeks
 from shoal.tables.domain import Taxonomy
 from shoal.tables.domain import flat as right_under_star
 from shoal.tables.makers import COMMON, dates, frequencies, intervals, prefixes, texts_of

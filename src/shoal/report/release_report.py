@@ -12,10 +12,10 @@ from shoal.base.errors import SchemaError
 from shoal.catalog import find_method
 from shoal.measures.risks.results import Attacks
 from shoal.releases.verdict import Verdict, model_table
+from shoal.report.content import Tile, losses_shown, promises
 from shoal.report.evidence import evidence
-from shoal.report.pages import check_audience, render
-from shoal.report.parts import Tile, losses_shown, promises
-from shoal.report.release import sections, try_attacks
+from shoal.report.render import check_audience, render
+from shoal.report.sections import sections, try_attacks
 from shoal.show.charts.words import format_number
 from shoal.show.figures.subject import Subject
 from shoal.tables.open_table import resolve_schema

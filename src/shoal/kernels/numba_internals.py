@@ -18,8 +18,8 @@ from numba.core.caching import FunctionCache, NullCache
 from numba.core.runtime.nrt import rtsys
 from numba.core.types import unliteral
 
-from shoal.kernels.keeping import close, folder_of, make, planted
-from shoal.kernels.parts import InnerCompiler, InnerOnDisk, KernelOnDisk
+from shoal.kernels.cache_folder import close, folder_of, make, planted
+from shoal.kernels.inner_functions import InnerCompiler, InnerOnDisk, KernelOnDisk
 
 NOT_LOADED: list[str] = []  # why code that was kept is compiled again
 

@@ -17,8 +17,8 @@ from shoal.releases.opened import Opened
 from shoal.releases.verdict import Verdict
 from shoal.report.words import role_words
 from shoal.show.charts.paper import Chart
+from shoal.show.figures.column_values import extents, read_column
 from shoal.show.figures.plots import Plots
-from shoal.show.figures.reading import extents, read_column
 from shoal.show.figures.subject import Subject
 from shoal.tables.cells import as_text
 

@@ -18,10 +18,10 @@ from shoal.base.partition import GroupStats, Histogram
 from shoal.coding.encode import Encoded, unseen
 from shoal.ext.spark.checking import against, marked, marks, own_columns
 from shoal.ext.spark.columns import side_by_side
+from shoal.ext.spark.find_uncovered import collect_answers, counted_values, pack_answer
 from shoal.ext.spark.hashing import Mark, fingerprints, hashed, to_polars
 from shoal.ext.spark.job import KEPT, Checks, Job, Seen, Staged
 from shoal.ext.spark.layout import Layout, dummied
-from shoal.ext.spark.looking import collect_answers, counted_values, pack_answer
 from shoal.measures.losses.ncp import Loss
 from shoal.privacy import Rule
 from shoal.releases.check_counts import Findings, Values

@@ -16,7 +16,7 @@ from shoal.ext.spark.functions import F
 from shoal.ext.spark.hashing import to_polars
 from shoal.ext.spark.job import Job, Staged
 from shoal.ext.spark.session import session_of
-from shoal.measures.readoff import DeducedValues, read_off
+from shoal.measures.deduced_values import DeducedValues, read_off
 from shoal.privacy import Rule
 from shoal.releases.check_counts import COUNT, Findings, Values, class_stats, examine, values_of
 from shoal.releases.generalized.coverage import covers

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from shoal.ext.spark.assigning import Assignment
 from shoal.ext.spark.functions import F
+from shoal.ext.spark.group_tuples import Assignment
 from shoal.ext.spark.hashing import TURNS, hashed, salt_of
 from shoal.ext.spark.tuples import KEY, Tuples
 

@@ -26,8 +26,8 @@ from shoal.releases.opened import Opened
 from shoal.tables.cells import as_text
 from shoal.tables.domain import Nominal, Ordered, Taxonomy
 from shoal.tables.grid import AUTO
-from shoal.tables.naming import RareLabel, find_rare_labels
 from shoal.tables.rare import rare_below
+from shoal.tables.rare_labels import RareLabel, find_rare_labels
 from shoal.tables.schema import Schema
 
 _MOST = 0.75  # of the values may lie on a grid that hides them: on one of 2 every other does

@@ -8,14 +8,14 @@ import polars as pl
 
 from shoal.base.errors import ShoalError
 from shoal.base.roles import Role
+from shoal.measures.deduced_values import read_off
 from shoal.measures.exposure import exposure
-from shoal.measures.readoff import read_off
 from shoal.measures.risks.reidentification import Risk
 from shoal.measures.risks.results import Attacks
 from shoal.measures.value_disclosure import value_disclosure
 from shoal.releases.opened import Opened
 from shoal.releases.verdict import Verdict
-from shoal.report import parts
+from shoal.report import content
 from shoal.report.words import GLOSSARY
 from shoal.show.charts.words import format_number
 from shoal.show.figures.plots import Plots, attacks_chart
@@ -70,9 +70,9 @@ def sections(
         smallest = f"{after.k:,} different people"
     return {
         "tiles": [
-            parts.Tile(words.classes, f"{sizes.size:,}", f"smallest: {smallest}"),
+            content.Tile(words.classes, f"{sizes.size:,}", f"smallest: {smallest}"),
             *(_believed(plots) if subject.exact else []),
-            parts.Tile(
+            content.Tile(
                 "highest risk",
                 format_number(after.prosecutor_highest, "share"),
                 _hint(None if before is None else before.prosecutor_highest, after, subject),
@@ -82,14 +82,14 @@ def sections(
         "exposed": exposure(opened.published, opened.sensitive, opened.names(Role.PERSON)),
         "read_off": read_off(opened),
         "contents": [item for item in _NAMES.items() if has.get(item[0], True)],
-        "groups": parts.example_groups(subject),
-        "unread": parts.unread(subject),
-        "examples": parts.example_rows(subject),
+        "groups": content.example_groups(subject),
+        "unread": content.unread(subject),
+        "examples": content.example_rows(subject),
         "shape_story": words.examples,
         "quasi": opened.quasi,
         "sensitive": opened.sensitive,
         "unprotected": [name for name in opened.names(Role.KEEP) if opened.has(name)],
-        "columns": parts.column_rows(subject),
+        "columns": content.column_rows(subject),
         "loss_chart": half.loss() if lossy else None,
         "classes_chart": half.classes(),
         "risk_before": before is not None,
@@ -104,7 +104,7 @@ def sections(
         "attacks_chart": attacks_chart(results) if results else None,
         "attacks_story": _attacks_story(attacks) if attacks is not None else "",
         "compared": compared,
-        "distributions": parts.distributions(half),
+        "distributions": content.distributions(half),
         "distributions_story": _distributions_story(subject),
         "missing_chart": plots.missing(),
         "missing_story": words.gaps,
@@ -118,19 +118,19 @@ def _hint(before: float | None, after: Risk, subject: Subject) -> str:
     return "of rows: people are not counted" if after.counted == "rows" and subject.by_rows else ""
 
 
-def _unique(before: Risk | None, after: Risk, subject: Subject) -> list[parts.Tile]:
+def _unique(before: Risk | None, after: Risk, subject: Subject) -> list[content.Tile]:
     """Return how many rows are alone; where only the fewest people are known nobody can say."""
     if subject.fewest is not None:
         return []
     name = "unique rows" if after.counted == "rows" else "rows of people alone in their class"
     hint = _hint(None if before is None else before.unique, after, subject)
-    return [parts.Tile(name, format_number(after.unique, "share"), hint)]
+    return [content.Tile(name, format_number(after.unique, "share"), hint)]
 
 
-def _believed(plots: Plots) -> list[parts.Tile]:
+def _believed(plots: Plots) -> list[content.Tile]:
     """Return how sure one can be of each sensitive value: what these releases are judged by."""
     return [
-        parts.Tile(
+        content.Tile(
             f"strongest belief in {risk.of}"[:60],
             format_number(risk.worst, "share"),
             f"a guess: {format_number(risk.prior, 'share')}",

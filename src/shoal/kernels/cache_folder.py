@@ -118,7 +118,7 @@ def folder_of(source: Path, kind: str = "") -> Path | None:
 @cache
 def _digest(source: Path) -> str:
     digest = hashlib.sha256()
-    names = ("__init__.py", "parts.py", "private.py")
+    names = ("__init__.py", "inner_functions.py", "numba_internals.py")
     compiler = {Path(__file__).with_name(name) for name in names}
     for path in sorted(_closure(source) | compiler):
         digest.update(path.read_bytes())

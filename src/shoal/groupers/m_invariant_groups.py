@@ -140,7 +140,7 @@ class _Close:
 
     def pairs(self, rows: Ints, places: Ints, many: int) -> tuple[Ints, Ints]:
         """Return pairs of a row and a place, the closest first; of very many a part at a time."""
-        from shoal.kernels.halving import closest
+        from shoal.kernels.split_buckets import closest
 
         size = np.array([domain.size for domain in self.data.domains], np.int64)
         parts = [np.empty((0, 2), np.int64)]
