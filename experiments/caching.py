@@ -2,6 +2,9 @@
 
 The code of a point is its grouper, the kernels and what else that imports of the same layers, and
 the measure; not the package as a whole. Comments and docstrings are no part of it.
+
+What other code measured is not measured again in full where the present code gives the same figures
+in the first repeat, to the last digit: another name or message changes nothing. Times are.
 """
 
 from __future__ import annotations
@@ -12,7 +15,7 @@ import json
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -128,9 +131,22 @@ def key_of(point: Mapping[str, Any], data: str) -> str:
 
     ``limit``, the time allowed, is no part of it: it does not change what is found.
     """
+    return _digest_of_settings(point, data, code_digest(point))
+
+
+def _digest_of_settings(point: Mapping[str, Any], *others: str) -> str:
     settings = {name: value for name, value in point.items() if name != "limit"}
-    text = json.dumps([settings, data, code_digest(point)], sort_keys=True)
+    text = json.dumps([settings, *others], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def without_times(result: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a measurement without the seconds that its repeats took."""
+    repeats = [
+        {name: value for name, value in each.items() if name != "seconds"}
+        for each in result["repeats"]
+    ]
+    return {**result, "repeats": repeats}
 
 
 @dataclass(frozen=True)
@@ -149,9 +165,28 @@ class Store:
             return None
         return found
 
-    def put(self, key: str, point: Mapping[str, Any], result: Mapping[str, Any]) -> dict[str, Any]:
-        """Keep a measurement, whole or not at all."""
-        kept = {"point": dict(point), **result}
+    def earlier(self, point: Mapping[str, Any], data: str) -> dict[str, Any] | None:
+        """Return the repeats of the same point on the same data, measured by whatever code."""
+        return self._earlier.get(_digest_of_settings(point, data))
+
+    @cached_property
+    def _earlier(self) -> dict[str, dict[str, Any]]:
+        """Measurements of several repeats by their settings and data, the newest last."""
+        found = {}
+        for path in sorted(self.folder.glob("*/*.json"), key=lambda path: path.stat().st_mtime):
+            try:
+                kept = json.loads(path.read_text("utf-8"))
+            except (OSError, ValueError):  # not by us
+                continue
+            if isinstance(kept, dict) and "data" in kept and len(kept.get("repeats", ())) > 1:
+                found[_digest_of_settings(kept["point"], kept["data"])] = kept
+        return found
+
+    def put(
+        self, key: str, point: Mapping[str, Any], result: Mapping[str, Any], data: str = ""
+    ) -> dict[str, Any]:
+        """Keep a measurement on some data, whole or not at all."""
+        kept = {**result, "point": dict(point), "data": data}
         path = self._path(key)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)

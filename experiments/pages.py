@@ -32,7 +32,8 @@ named on the paper's page, *does not hold*, or *undecided*, where another seed, 
 another reading of the paper turns the answer. A finding is not turned round to fit: where our
 figures contradict it, the page says why. Each figure keeps the digest of the code that it depends
 on (the grouper, its kernels, the measure); `python -m experiments --check` names those that other
-code measured.
+code measured. After a change of the code the first repeat of every point is measured again: where
+it comes out the same to the last digit, the others stay. Times are measured again in full.
 """
 BEYOND = """\
 Gaps that depend on the value, k up to 100, up to 14 quasi-identifiers and a million rows, our own

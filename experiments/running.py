@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from experiments.caching import Store, digest_of, key_of
+from experiments.caching import Store, digest_of, key_of, without_times
 from experiments.claims import Claim, Dot, read_claims
 from experiments.judging import UNMEASURED, Verdict, judge
 from experiments.plans import HERE, Figure, Spot, Study
@@ -94,7 +94,14 @@ def reproduce(
         for spot in spots
         if spot.point["data"] not in lacking
     }
-    results, fresh = _results(points, sources, store, crew, progress or (lambda done, all_: None))
+    clocked = {figure.id for figure in study.figures if figure.y == "seconds"}
+    timed = {
+        key_of(spot.point, sources.digest(spot.point["data"]))
+        for spot in spots
+        if spot.figure in clocked and spot.point["data"] not in lacking
+    }
+    show = progress or (lambda done, all_: None)
+    results, fresh = _results(points, sources, store, crew, show, timed=timed)
     confirmations, more = _confirm(study, points, results, sources, store, crew)
     found = [
         _dot(study, spot, None if spot.point["data"] in lacking else results, sources)
@@ -167,22 +174,50 @@ def _results(
     crew: Crew,
     progress: Progress,
     extra: Mapping[str, Any] | None = None,
+    timed: Collection[str] = (),
 ) -> tuple[dict[str, dict[str, Any]], int]:
-    """Return what was found at every point, and how many had to be measured now."""
+    """Return what was found at every point, and how many had to be measured now.
+
+    ``timed``: the points of which the seconds are asked.
+    """
     results: dict[str, dict[str, Any]] = {}
-    tasks = []
+    whole, again = [], {}
     for key, point in points.items():
-        limit = float(point.get("limit", PATIENCE))
-        if (kept := store.get(key, limit)) is not None:
+        kept = store.get(key, float(point.get("limit", PATIENCE)))
+        if kept is not None and not (key in timed and _without_clock(kept)):
             results[key] = kept
+        elif key not in timed and (earlier := store.earlier(point, sources.digest(point["data"]))):
+            again[key] = earlier
         else:
-            order = {"point": dict(point), "sources": sources.to_dict(), **(extra or {})}
-            tasks.append(Task(key, order))
+            whole.append(key)
+
+    def tasks(keys: Iterable[str], **other: int) -> list[Task]:
+        shared = {"sources": sources.to_dict(), **(extra or {})}
+        return [Task(key, {"point": {**points[key], **other}, **shared}) for key in keys]
+
     progress(len(results), len(points))
-    for task, answer in crew.measured(tasks):
-        results[task.name] = store.put(task.name, points[task.name], answer)
+    for task, answer in crew.measured(tasks(again, repeats=1)):
+        earlier = without_times(again[task.name])
+        if "repeats" in answer and without_times(answer)["repeats"] == earlier["repeats"][:1]:
+            same = {**earlier, "first_repeat_again": True}
+            results[task.name] = _keep(store, task.name, points[task.name], same, sources)
+            progress(len(results), len(points))
+        else:
+            whole.append(task.name)
+    for task, answer in crew.measured(tasks(whole)):
+        results[task.name] = _keep(store, task.name, points[task.name], answer, sources)
         progress(len(results), len(points))
-    return results, len(tasks)
+    return results, len(whole)
+
+
+def _without_clock(result: Mapping[str, Any]) -> bool:
+    return any("seconds" not in each for each in result.get("repeats", ()))
+
+
+def _keep(
+    store: Store, key: str, point: Mapping[str, Any], answer: dict[str, Any], sources: Sources
+) -> dict[str, Any]:
+    return store.put(key, point, answer, sources.digest(point["data"]))
 
 
 def _confirm(

@@ -9,6 +9,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from experiments import caching
 from experiments.caching import Store
 from experiments.claims import Claim
 from experiments.judging import HOLDS
@@ -91,6 +92,38 @@ def test_a_study_is_measured_once(place: Path, crew):
     assert "needs as many; the table has 250" in dots["by-n", "kaim", 5000].reason
     again = run(place, crew)
     assert (again.measured_now, again.dots) == (0, found.dots)
+
+
+def test_of_other_code_the_first_repeat_is_measured_again(place: Path, crew, monkeypatch):
+    before = run(place, crew)
+    points = [json.loads(path.read_text()) for path in sorted((place / "cache").glob("*/*.json"))]
+    assert sum(len(each.get("repeats", ())) for each in points) == 10
+    monkeypatch.setattr(caching, "code_digest", lambda _point: "renamed")
+    renamed = run(place, crew)
+    # In full: the point without repeats, and the whole runs, which are one each.
+    assert renamed.measured_now == 1 + 5
+    assert renamed.dots == before.dots
+    assert run(place, crew).measured_now == 0
+    # Where the first repeat comes out otherwise, all of them are measured again.
+    for wrong in place.glob("cache/*/*.json"):
+        kept = json.loads(wrong.read_text())
+        if kept["point"].get("k") == 8 and kept.get("repeats"):
+            kept["repeats"] = [{**each, "loss": each["loss"] + 1e-12} for each in kept["repeats"]]
+            wrong.write_text(json.dumps(kept))
+    monkeypatch.setattr(caching, "code_digest", lambda _point: "renamed again")
+    assert run(place, crew).measured_now == 1 + 2 + 5
+    assert run(place, crew).dots == before.dots
+
+
+def test_times_are_always_measured_again(place: Path, crew, monkeypatch):
+    run(place, crew)
+    study = read_study("kaim", folder=place)
+    clock = replace(study.figures[0], id="clock", y="seconds", series=("kaim",))
+    monkeypatch.setattr(caching, "code_digest", lambda _point: "other")
+    run(place, crew, replace(study, figures=(study.figures[0],)))
+    timed = run(place, crew, replace(study, figures=(clock,)))
+    assert timed.measured_now == 2
+    assert all(dot.mean > 0 for dot in timed.dots)
 
 
 def test_a_dismissed_crew_starts_no_process_again():
