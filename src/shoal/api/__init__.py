@@ -1,1 +1,1 @@
-"""The two nouns of the program: a table that was opened, and a release that was."""
+"""The public classes Table and Release, and the public functions."""

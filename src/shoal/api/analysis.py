@@ -1,4 +1,4 @@
-"""A release as an analyst wants it: numbers and categories instead of published cells."""
+"""Give analysts numbers and categories in place of published cells."""
 
 from __future__ import annotations
 

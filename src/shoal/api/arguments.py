@@ -1,4 +1,4 @@
-"""The arguments of the public functions, each said once."""
+"""Declare the arguments of the public functions, each in one place."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the catalog holds, to be looked at: methods and rules by name."""
+"""Show methods and rules by name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The verbs as functions: a line or two each over the two nouns."""
+"""The public functions; each calls a method of Table or Release."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a frame offers as ``frame.shoal``: the public functions with that frame."""
+"""The namespace ``frame.shoal``: the public functions with the frame as first argument."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Open tables and releases: each is read once."""
+"""Open tables and releases; each input is read once."""
 
 from __future__ import annotations
 

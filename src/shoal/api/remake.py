@@ -1,4 +1,4 @@
-"""Make a release again from its manifest, its table and its seed, and compare the bytes."""
+"""Repeat a release from its manifest, its table and its seed, and compare the bytes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which arguments a function takes: those that are declared, and those of settings and rules."""
+"""Build the signatures and docstrings of public functions from the declared arguments."""
 
 from __future__ import annotations
 

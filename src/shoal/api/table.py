@@ -1,4 +1,4 @@
-"""A table that was opened: read, cleaned, typed, declared, once."""
+"""The class Table: a table that was read, cleaned and typed once, with its declared roles."""
 
 from __future__ import annotations
 

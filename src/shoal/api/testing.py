@@ -1,4 +1,4 @@
-"""``shoal.testing``: a promise as an assertion, for the tests of those who publish."""
+"""``shoal.testing``: assert in a test that a release keeps its rules."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What everything rests on: errors, parameters, threads, whole files, secure randomness."""
+"""What all other layers use: errors, parameters, threads, files, secure randomness."""

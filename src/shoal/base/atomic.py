@@ -1,4 +1,4 @@
-"""Write a file whole or not at all."""
+"""Write files completely or not at all."""
 
 from __future__ import annotations
 

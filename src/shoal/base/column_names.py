@@ -1,4 +1,4 @@
-"""Which names a column may not have, and that a table needs rows."""
+"""Check that column names are unique and usable, and that a table has rows."""
 
 from __future__ import annotations
 

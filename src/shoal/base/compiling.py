@@ -1,4 +1,4 @@
-"""The first run compiles the kernels: let whoever waits know."""
+"""Report that kernels are being compiled, and how many are done."""
 
 from __future__ import annotations
 

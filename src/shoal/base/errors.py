@@ -1,4 +1,4 @@
-"""What can go wrong, said so that the reader knows what to do next.
+"""The errors and warnings of Shoal.
 
 Every message names the cause, what was got, what is allowed, and the next step.
 """

@@ -1,4 +1,4 @@
-"""Libraries that only some tables need."""
+"""Import optional libraries, or say how to install them."""
 
 from __future__ import annotations
 

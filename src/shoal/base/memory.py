@@ -1,4 +1,4 @@
-"""How much a table may take: what would fill the memory is refused before it does."""
+"""Check that a table fits into memory before it is read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files from others: what a parser raises becomes our error, and the shape of a tree is checked."""
+"""Turn the errors of parsers into Shoal's errors, and check the shape of parsed data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A partition of the rows into groups, and what a rule needs to know about groups."""
+"""A partition of the rows into groups, and the counts per group that rules need."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""People, not rows: what a class holds when a person may have several rows.
+"""Count people instead of rows in a class, if a person may have several rows.
 
 A class is as large as the number of different people in it, and a person's value counts once in a
 class, however many rows repeat it. Such counts cannot be added up when classes are joined, for both

@@ -1,4 +1,4 @@
-"""How far long work is, for whoever waits: a look at it from outside, never a part of it.
+"""Measure which share of long work is done, for progress displays.
 
 Whoever works says what is counted and hands over a function that looks at the share that is done,
 mostly at an array that a kernel fills. Whoever waits looks when it likes; nothing is slowed down.

@@ -1,4 +1,4 @@
-"""Keyed pseudonyms: who has the key can make them again, nobody else can tell whose they are."""
+"""Make keyed pseudonyms: only the owner of the key can compute them again."""
 
 from __future__ import annotations
 

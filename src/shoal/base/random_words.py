@@ -1,4 +1,4 @@
-"""Random words: from the operating system's secure source, or from a seed in tests."""
+"""Draw random numbers from the operating system's secure source, or from a seed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a result shows: sentences and tables, the same in a terminal, a notebook and a report."""
+"""The base class of results: sentences and tables for terminal, notebook and report."""
 
 from __future__ import annotations
 

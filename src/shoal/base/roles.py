@@ -1,4 +1,4 @@
-"""Roles and kinds of columns, and the words for them."""
+"""The roles and kinds of columns, with their labels and explanations."""
 
 from __future__ import annotations
 

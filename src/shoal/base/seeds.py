@@ -1,4 +1,4 @@
-"""Seeds: what repeats a run, and what whoever finds it can undo.
+"""Read seeds, and warn about seeds that are too short.
 
 A seed gives the order of the rows and, for methods that draw, the drawn values. Nobody needs to be
 told it to have it: seeds can be tried, each against the release, until one fits. So every seed is

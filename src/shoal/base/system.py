@@ -1,4 +1,4 @@
-"""What differs between Linux, macOS and Windows: locks, permissions, signals, memory, processors.
+"""Everything that differs between Linux, macOS and Windows.
 
 Every other module calls these functions. Where a system lacks something, each docstring says what
 happens instead. ``tests/unit/test_system.py`` runs Shoal with the POSIX parts taken away.

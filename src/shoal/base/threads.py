@@ -1,4 +1,4 @@
-"""How many threads the work is shared by. The answer never depends on it."""
+"""Choose the number of threads; results never depend on it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Results as plain data, as JSON text, and as a small table in a notebook."""
+"""Convert results to plain data, to JSON, and to tables for notebooks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A process that does tasks for us, one at a time, and can be ended whatever it is doing.
+"""Run tasks in another process that can be stopped at any time.
 
 ``Worker("some.module")`` runs ``python -m shoal.base.workers some.module``, which does what the
 ``TASKS`` of that module say: functions from plain data to plain data that are told a ``progress``

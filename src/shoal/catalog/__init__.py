@@ -1,4 +1,4 @@
-"""Every method, rule, loss, shape and estimate by name: its parameters, where it comes from.
+"""The catalog of all methods, rules, losses, shapes and estimators by name.
 
 The command line, the plan and the docs are made from these tables, so a new method or rule is one
 more entry here. Nothing heavy is imported before an entry is loaded.

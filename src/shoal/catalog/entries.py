@@ -1,4 +1,4 @@
-"""What the catalog says about a method, a rule, a loss."""
+"""The classes of catalog entries."""
 
 from __future__ import annotations
 

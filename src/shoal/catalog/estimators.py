@@ -1,4 +1,4 @@
-"""The ways to estimate counts of values from published sets, by name."""
+"""The catalog of ways to estimate counts from published sets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The losses, by name: the names of their figures in comparisons and in JSON."""
+"""The catalog of information losses, with their names in comparisons and JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The methods, by name."""
+"""The catalog of anonymization methods."""
 
 from __future__ import annotations
 

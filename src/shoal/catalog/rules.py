@@ -1,4 +1,4 @@
-"""The rules, by name."""
+"""The catalog of privacy rules."""
 
 from __future__ import annotations
 

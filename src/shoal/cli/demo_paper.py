@@ -1,4 +1,4 @@
-"""``shoal demo --paper``: a paper's own table, its release and ours, with the loss of both."""
+"""``shoal demo --paper``: show the worked example of a paper next to our release."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which engine does the work, and the flags that only Spark takes."""
+"""The option --engine and the options that only Spark takes."""
 
 from __future__ import annotations
 

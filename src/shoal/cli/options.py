@@ -1,4 +1,4 @@
-"""Options that several commands share; those of the rules come from the catalog."""
+"""Options that several commands share; the options of rules come from the catalog."""
 
 from __future__ import annotations
 

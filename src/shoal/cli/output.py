@@ -1,4 +1,4 @@
-"""Where a release and its figures go: files or tables of a database, checked first, then made."""
+"""Check where a release and its other files go, then write them."""
 
 from __future__ import annotations
 

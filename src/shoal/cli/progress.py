@@ -1,4 +1,4 @@
-"""One line on a terminal that shows that work goes on, and how far it is.
+"""The progress line on the terminal.
 
 A thread of its own draws it, so it also moves while libraries load. Whatever is said meanwhile
 takes the line away first, so that nothing is printed through it.

@@ -1,4 +1,4 @@
-"""What the commands that write a report share."""
+"""Functions shared by the commands that write a report."""
 
 from __future__ import annotations
 

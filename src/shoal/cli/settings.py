@@ -1,4 +1,4 @@
-"""Options made from the settings that a plan declares, and what they say of a plan."""
+"""Make command line options from the settings that a plan declares."""
 
 from __future__ import annotations
 

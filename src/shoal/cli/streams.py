@@ -1,4 +1,4 @@
-"""``-`` on the command line: a table from standard input, a file to standard output."""
+"""Read a table from standard input and write a file to standard output (``-``)."""
 
 from __future__ import annotations
 

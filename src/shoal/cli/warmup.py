@@ -1,4 +1,4 @@
-"""``shoal warmup``: compile for this machine now what would be compiled at first use."""
+"""``shoal warmup``: compile the kernels now, so that later runs start faster."""
 
 from __future__ import annotations
 

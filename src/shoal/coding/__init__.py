@@ -1,1 +1,1 @@
-"""A table as integers: encoding, tuples, the space of costs."""
+"""The table as integers: encoding, distinct tuples, joins of groups."""

@@ -1,4 +1,4 @@
-"""A table becomes integers once: positions per quasi-identifier, codes per sensitive column."""
+"""Encode a table as integers: positions of quasi-identifiers, codes of sensitive values."""
 
 from __future__ import annotations
 

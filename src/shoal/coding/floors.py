@@ -1,4 +1,4 @@
-"""The least that cells are published as: finest levels and widths, top and bottom coding.
+"""Apply the finest levels and widths, top coding and bottom coding to an encoded table.
 
 Rows that would be published alike anyway are given one position, so that every method sees them as
 equal; what its groups are then published as is widened to the floor by their cover. The loss is

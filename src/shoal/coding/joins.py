@@ -1,4 +1,4 @@
-"""The geometry of a partition: what each group is published as, in every column, and how wide."""
+"""Find what each group is published as in every column, and how wide that is."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Domains and a measure become the flat arrays that the kernels compute with."""
+"""Turn domains and a measure into the flat arrays that kernels use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Equal rows are one: the distinct tuples of a table of positions."""
+"""Find the distinct tuples of a table and how often each occurs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Blocks: the parts of a large table that are grown one by one, on all cores.
+"""Cut a large table into blocks that are grouped in parallel.
 
 A table is cut where it costs most to join what lies on either side, so that hardly any group would
 have reached across: between the sexes rather than between two ages. Where the cuts are depends on

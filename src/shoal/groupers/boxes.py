@@ -1,4 +1,4 @@
-"""Domains become boxes: the widths of all joins as flat arrays, weighted by column."""
+"""Turn domains into flat arrays with the width of every join."""
 
 from __future__ import annotations
 

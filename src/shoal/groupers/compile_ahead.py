@@ -1,4 +1,4 @@
-"""A worker's task: compile the kernels of refinement, and nothing else.
+"""Compile the kernels of the refinement in another process.
 
 The first run on a machine compiles for longer than it works. Refinement comes last and takes half
 of that: meanwhile another process can have its kernels ready. They are compiled by refining a table

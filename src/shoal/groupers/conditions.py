@@ -1,4 +1,4 @@
-"""Rules become conditions that kernels can check on a group's histogram."""
+"""Turn rules into conditions that kernels check on a group's histogram."""
 
 from __future__ import annotations
 

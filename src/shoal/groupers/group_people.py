@@ -1,4 +1,4 @@
-"""All rows of a person alike: people are grouped, and every row goes where its person goes."""
+"""Group people instead of rows, so that all rows of a person are published alike."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Asks a rule about groups that are still being made."""
+"""Ask a rule about groups that are still being built."""
 
 from __future__ import annotations
 

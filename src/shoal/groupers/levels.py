@@ -1,4 +1,4 @@
-"""The levels of columns: for full-domain methods, for patterns, and for nodes that are priced."""
+"""The levels of each column, for full-domain methods, patterns and nodes."""
 
 from __future__ import annotations
 

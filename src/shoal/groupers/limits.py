@@ -1,4 +1,4 @@
-"""A rule's caps become the limits that the growth kernels keep."""
+"""Turn the caps of a rule into limits for the growth kernels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Groups for one release of several: every record stays among the values it was among before."""
+"""Group one release of an m-invariant series by signatures."""
 
 from __future__ import annotations
 

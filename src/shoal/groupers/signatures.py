@@ -1,4 +1,4 @@
-"""Signatures: the set of values that a record hides among, handed out once and kept for life.
+"""Assign signatures: the set of values among which a record hides in all releases.
 
 Rows with the same signature make up a *bucket*, and a bucket is *balanced* when it has as many rows
 of each value of its signature as of any other. Then it can be cut into groups that have every value

@@ -1,4 +1,4 @@
-"""Slack: some cells are published wider than they need be, so that no wide cell proves its ends."""
+"""Widen some cells at random, so that no wide cell reveals its ends."""
 
 from __future__ import annotations
 

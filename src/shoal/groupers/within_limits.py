@@ -1,4 +1,4 @@
-"""Any method within limits: rows that may not share a class are never given to it together.
+"""Run a method within limits that keep some rows apart.
 
 A coarsest level or width, and columns that are published as they are, cut the table into parts;
 each part is grouped by itself. Since two passing groups joined still pass, a part can be grouped if

@@ -1,1 +1,1 @@
-"""What a release loses and what it risks."""
+"""Measure information loss and privacy risk."""

@@ -1,4 +1,4 @@
-"""What is allowed and still a risk that nobody would see: said at every door, in the same words.
+"""Warn about choices that are allowed but risky.
 
 Each function looks at one risk and yields a sentence for every column that has it. A sentence names
 columns and counts, never a value that only the table has: it also stands in the figures of a run.

@@ -1,4 +1,4 @@
-"""Original values and records that can be deduced from tight cells.
+"""Find original values and records that can be deduced from published cells.
 
 A class is published with the join of its members. So both ends of ``[20-29]`` occur in it, every
 member of a set does, and at least two children of a node. If all other cells of the class are

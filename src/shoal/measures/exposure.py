@@ -1,4 +1,4 @@
-"""Columns published unchanged: how many rows they make unique, with the quasi-identifiers.
+"""Count the rows that columns published unchanged make unique.
 
 A rule such as k-anonymity speaks of the quasi-identifiers alone. Columns that leave the house
 exactly may single out rows that look alike on them, and nothing in the verdict says so. This is

@@ -1,4 +1,4 @@
-"""Whose rows a release holds, as far as its original tells: rows are matched by their cells."""
+"""Match the rows of a release with the people of its original."""
 
 from __future__ import annotations
 

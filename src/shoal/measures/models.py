@@ -1,4 +1,4 @@
-"""What a published table reaches under every privacy model, whether it was promised or not.
+"""Measure a published table under every privacy model.
 
 The figures are those of the rules of the catalog. The names of the models are those of pycanon's
 report, so that programs that read one can read the other; ours go further. Where pycanon's reading

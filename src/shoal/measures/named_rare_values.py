@@ -1,4 +1,4 @@
-"""Values that few people have, and that a release would name: in labels, in sets, at ends.
+"""Find rare values that labels, sets or interval ends of a release would name.
 
 A hierarchy whose labels spell out such a value is refused, whoever made it. What sets and intervals
 name follows from how the rows are grouped, so it is counted afterwards and said.

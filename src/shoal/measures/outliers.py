@@ -1,4 +1,4 @@
-"""Ends of cells that show a value: of outliers that few people have, and on grids without use."""
+"""Find interval ends that reveal outliers."""
 
 from __future__ import annotations
 

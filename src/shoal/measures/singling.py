@@ -1,4 +1,4 @@
-"""Which columns, and which few columns together, single rows out.
+"""Find columns, and combinations of columns, that single out rows.
 
 Notes
 -----

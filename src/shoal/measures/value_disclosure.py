@@ -1,4 +1,4 @@
-"""What a class tells of every sensitive value: its share there against its share in the table.
+"""Compare the share of each sensitive value in a class with its share in the table.
 
 The belief in the likeliest value hides the rare one. Where 94 % of a table have tested negative, a
 class in which 80 % are positive barely moves it, and tells nearly everything about its people.

@@ -1,1 +1,1 @@
-"""A plan and its file, rules as flags, and the one merge of a plan and arguments."""
+"""Plans: the file, the settings, and how arguments change them."""

@@ -1,4 +1,4 @@
-"""What changes in a plan: arguments and flags as a tree, and a tree of changes in another one."""
+"""Apply arguments and flags to a plan."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A plan as the arguments of a call and as the words of a command: the way back."""
+"""Turn a plan into a command line or a Python call."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is wrong with a plan, each fault in one sentence with its line."""
+"""Describe the faults of a plan, one sentence each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a plan comes from, and what it may therefore read."""
+"""Where a plan comes from, and which files it may read."""
 
 from __future__ import annotations
 

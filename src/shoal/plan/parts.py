@@ -1,4 +1,4 @@
-"""The tables of a plan: data, columns, method, rules, release; every setting is declared here."""
+"""The tables of a plan, with the declaration of every setting."""
 
 from __future__ import annotations
 

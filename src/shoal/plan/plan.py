@@ -1,4 +1,4 @@
-"""A plan: everything that repeats a run, as a value and as one TOML file."""
+"""The class Plan: everything that repeats a run, also as a TOML file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is declared of a setting with its type: what it means, its flag, its group."""
+"""The class Setting: what is declared about a setting next to its type."""
 
 from __future__ import annotations
 

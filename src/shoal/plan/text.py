@@ -1,4 +1,4 @@
-"""The text of a plan: TOML with comments out, and line numbers of keys in."""
+"""Write a plan as commented TOML, and find the lines of its keys."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a privacy model has to say for itself.
+"""The interface of privacy rules, and functions that they share.
 
 A rule is a predicate on groups. It answers for all groups at once, tells the kernels its numeric
 form when it has one, and says before any work why a table cannot meet it and what would be the

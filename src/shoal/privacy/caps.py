@@ -1,4 +1,4 @@
-"""What rules say as limits on the sizes of groups and the shares of values in them."""
+"""Express rules as limits on group sizes and shares of values."""
 
 from __future__ import annotations
 

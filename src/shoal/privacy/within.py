@@ -1,4 +1,4 @@
-"""A rule asked about a part of a table that must hold in the whole of it."""
+"""Apply a rule to a part of a table while comparing with the whole."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What is published, and how to estimate from it."""
+"""The shapes of releases: how each is published, checked and read."""

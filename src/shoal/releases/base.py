@@ -1,4 +1,4 @@
-"""What every release can be asked, whatever its shape."""
+"""The interface of releases of any shape."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Columns of a release as positions in a list of values, and values sorted into categories."""
+"""Sort the values of published columns into categories."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Look at the memory of a release, not at its cells, for what they do not say."""
+"""Check that the memory of a release holds nothing but its cells."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is published is copied: no release shares memory with the table that it was made from.
+"""Copy a release into new memory, so that nothing of the original goes along.
 
 Taking rows out of a frame copies no text. A column of texts points into buffers, a column of an
 enumeration carries all of its categories, and a null may stand upon a value that is only masked.

@@ -1,4 +1,4 @@
-"""Counterfeits: rows of nobody, told beside a release by class and by nothing else."""
+"""Read and check the table of counterfeits of an m-invariant release."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows of a person that can be told to be one person's: alike, and naming nobody."""
+"""Check that all rows of a person are published alike."""
 
 from __future__ import annotations
 

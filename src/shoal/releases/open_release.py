@@ -1,4 +1,4 @@
-"""Published tables from files, databases and frames: read once, opened once."""
+"""Open a published release from files, databases or frames."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A publication that was opened: its shape known once, its classes grouped once."""
+"""The class Opened: a published release with its declared columns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cells as other tools write them, put into our notation: ``[20, 30)``, ``20-30``, ``100**``, ...
+"""Convert cells written by other tools into Shoal's notation.
 
 What a cell means is decided beside the values that a column can have: a text that is one of them is
 exact, whatever it looks like, and so nothing in a release of our own is ever read differently.

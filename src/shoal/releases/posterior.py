@@ -1,4 +1,4 @@
-"""What an attacker believes who knows every quasi-identifier of a person."""
+"""The beliefs of an attacker who knows all quasi-identifiers of a person."""
 
 from __future__ import annotations
 

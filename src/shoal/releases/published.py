@@ -1,4 +1,4 @@
-"""A published table as its reader sees it: which rows can be told apart, and which cannot."""
+"""The classes of a published table: rows that nobody can tell apart."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What checking a release found."""
+"""The class Verdict: what the check of a release found."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Reports that people can read: one HTML file, no network, no script."""
+"""Reports as single HTML files without network access or scripts."""

@@ -1,4 +1,4 @@
-"""The report of a comparison of methods and settings."""
+"""The report of a comparison."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a report shows, as plain data: columns, example groups, figures."""
+"""Collect the columns, example classes and figures of a report."""
 
 from __future__ import annotations
 

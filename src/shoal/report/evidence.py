@@ -1,4 +1,4 @@
-"""What a board needs to decide and to sign: who asks, what was measured, what is left open.
+"""The part of a report for the decision to release.
 
 Nothing here says that a law is kept. Each question is answered with the figure that measures it;
 the judgement is left to the people who sign.

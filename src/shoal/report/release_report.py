@@ -1,4 +1,4 @@
-"""The report of a release: of the run that made it, or of an audit of any published file."""
+"""The report of a release, after a run or an audit."""
 
 from __future__ import annotations
 

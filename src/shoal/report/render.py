@@ -1,4 +1,4 @@
-"""One HTML file that needs nothing else: templates, style, charts."""
+"""Render a report from its template."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The sections that every report of a release has, whoever made it."""
+"""The sections that all reports of a release have."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What promises and terms mean, for the reader who is not an expert."""
+"""Explanations of terms in reports."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What comes in: files, frames, databases, cells, schemas, domains and hierarchies."""
+"""Read tables: files, frames, databases, schemas, domains and hierarchies."""

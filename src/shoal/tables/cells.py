@@ -1,4 +1,4 @@
-"""What a cell says: its text, its type, and whether it is missing.
+"""Clean and type cells, and find missing values.
 
 Text files know no types, so we give them: a column becomes numbers, dates or booleans only when
 *every* known cell is one and writing it back says the same thing. ``007`` is a text, and nothing

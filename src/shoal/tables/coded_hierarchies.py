@@ -1,4 +1,4 @@
-"""Hierarchies of what has a known order: ages, weeks, decades, countries, diagnoses, regions.
+"""Make hierarchies of ages, dates, countries, diagnoses and regions.
 
 The code lists and where they come from are in the folder ``codelists``.
 """

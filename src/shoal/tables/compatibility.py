@@ -1,4 +1,4 @@
-"""What cannot be asked for together, and why: one table for command line, Python and page.
+"""Settings that cannot be combined, with the reason.
 
 A row says what was asked for, what it does not go with, and the sentence about both. A request is
 refused by the first row of which both hold.

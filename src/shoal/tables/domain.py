@@ -1,4 +1,4 @@
-"""The three kinds of quasi-identifier domains, each with its join and its width.
+"""The three kinds of quasi-identifier domains, with their joins and widths.
 
 Every value of a column becomes a *position*: leaves of a taxonomy in depth-first order, distinct
 numbers in ascending order, set values by name. The position after the last one is *missing*: it

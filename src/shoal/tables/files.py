@@ -1,4 +1,4 @@
-"""Tables in and out: files and frames at the edge, polars inside. No input is ever changed."""
+"""Read and write tables in files and frames."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The hierarchies of a run: those of the plan, of a folder, and of the call."""
+"""Find the hierarchies of a run: in the plan, in a folder, or in the call."""
 
 from __future__ import annotations
 

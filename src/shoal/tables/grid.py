@@ -1,4 +1,4 @@
-"""Ends of intervals that are not data: multiples of a step that does not depend on the rows.
+"""Choose grids for interval ends that do not depend on the rows.
 
 An interval between two values of the table says that both occur. Rounded outwards to a grid it
 says so no more. A cell is exact only when its whole class has one value.

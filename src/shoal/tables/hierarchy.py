@@ -1,4 +1,4 @@
-"""Hierarchy files: read, written, found in a directory, and checked against the data.
+"""Read, write and check hierarchy files.
 
 The format is ARX's: one row per value, the value first, ever wider labels after it, the top last.
 """

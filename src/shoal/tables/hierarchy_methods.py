@@ -1,4 +1,4 @@
-"""The ways to make a hierarchy, by name: what each is for, and the numbers that steer it."""
+"""The ways to make a hierarchy, by name, with their options."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hierarchies of numbers: from where to where every label reaches, if all of them say so."""
+"""Find the smallest and largest number that each hierarchy label covers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Limits of a column's cells: published as it is, never coarser or finer than so, top, bottom.
+"""Check the limits of a column: unchanged, coarsest, finest, top, bottom.
 
 Checked here against the column's kind, hierarchy and values before any work, with the way out of
 what contradicts them. Widths are cut at multiples of themselves, so the grid of the ends must fit.

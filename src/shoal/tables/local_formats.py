@@ -1,4 +1,4 @@
-"""Numbers, dates and times as people write them: 31.12.2024 20:16, 12/31/2024 8:16 PM, 3,14.
+"""Read dates, times and numbers in local formats: 31.12.2024, 12/31/2024, 3,14.
 
 A column is read so only when every known cell is written so, and only one reading fits. A column
 in which 03/04/2024 could be March or April stays text, with a warning that says how to decide.

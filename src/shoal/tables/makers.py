@@ -1,4 +1,4 @@
-"""Make hierarchies from the values themselves: intervals, prefixes, dates, frequencies."""
+"""Make hierarchies from the values of a column: intervals, prefixes, dates, frequencies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Frames of other libraries: what comes in as pandas goes out as pandas."""
+"""Accept frames of other libraries, and return results in the same kind."""
 
 from __future__ import annotations
 

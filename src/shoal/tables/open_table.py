@@ -1,4 +1,4 @@
-"""Take a table in as a plan declares it: read, find hierarchies, settle every role and kind."""
+"""Read a table as a plan declares it, and settle roles and kinds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A table with personal data as a run or a check takes it: every role and kind is settled."""
+"""The class Original: the table to be released, with all roles settled."""
 
 from __future__ import annotations
 

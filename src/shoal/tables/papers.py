@@ -1,4 +1,4 @@
-"""The worked tables of the four papers, cell by cell; ``*`` stands for a missing cell."""
+"""The worked tables of the four papers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Values that few people of a table have: what a published text must not spell out."""
+"""Find values that few people of a table have."""
 
 from __future__ import annotations
 

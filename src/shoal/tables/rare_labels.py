@@ -1,4 +1,4 @@
-"""Labels of a hierarchy that spell out a value which few people have.
+"""Find hierarchy labels that name a rare value.
 
 A cell that is generalized to such a label still publishes the value. A value is spelled out if its
 words stand in the label, in any capitals, and not as part of a value that enough people have. A

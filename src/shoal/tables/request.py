@@ -1,4 +1,4 @@
-"""What a run is asked to do, and what else matters to whether that can be had together."""
+"""The class Request: what a run is asked to do."""
 
 from __future__ import annotations
 

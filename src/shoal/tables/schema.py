@@ -1,4 +1,4 @@
-"""Which part each column plays: its role, and for a quasi-identifier its kind."""
+"""The class Schema: the role and kind of each column."""
 
 from __future__ import annotations
 

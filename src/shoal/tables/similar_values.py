@@ -1,4 +1,4 @@
-"""Values of a column that look alike and may be one."""
+"""Find values of a column that look alike and may mean the same."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a table is: a file, or a table or query of a database. Both can stand in one place."""
+"""The class Source: a table in a file or a database."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names of tables and queries as people write them, and as SQL needs them."""
+"""Read names of tables and queries, and quote them for SQL."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A hierarchy as a tree of text, with the rows under every label."""
+"""Show a hierarchy as a tree of text with row counts."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What can be done with tables and releases: anonymize, audit, attack, estimate, compare ..."""
+"""The operations on tables and releases: anonymize, audit, attack, compare and others."""

@@ -1,4 +1,4 @@
-"""Attack a release as somebody would who knows a little about the people in it."""
+"""Simulate attacks on a release."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Check a published table against its promise, with or without the original at hand."""
+"""Check whether a published table keeps its rules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a release has in common with earlier ones of its series: signatures, or sets."""
+"""Continue a series of releases: common interface of m-invariance and dummy values."""
 
 from __future__ import annotations
 

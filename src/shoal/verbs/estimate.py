@@ -1,4 +1,4 @@
-"""Counts and shares of sensitive values, estimated from any release."""
+"""Estimate counts and shares of sensitive values from a release."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The first plan of a raw table, the same everywhere: roles, rules and hierarchies."""
+"""Suggest the first plan of a raw table: roles, rules and hierarchies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A first look at a table: its columns, what is missing, and how unique its rows are."""
+"""Inspect a table: columns, missing values, uniqueness and suggested roles."""
 
 from __future__ import annotations
 

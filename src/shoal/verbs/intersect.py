@@ -1,4 +1,4 @@
-"""Attack a release together with earlier ones of the same people, each beside its original."""
+"""Attack a release together with earlier releases of the same people."""
 
 from __future__ import annotations
 

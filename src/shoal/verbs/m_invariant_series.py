@@ -1,4 +1,4 @@
-"""One release of a series: what the history says of its rows, and what it becomes with them."""
+"""Make one release of an m-invariant series."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A release compared with the manifest beside it: its files, its figures, and what made it."""
+"""Compare a release with its manifest."""
 
 from __future__ import annotations
 

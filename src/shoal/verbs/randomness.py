@@ -1,4 +1,4 @@
-"""Where the randomness of a run comes from."""
+"""Choose the random number generators of a run."""
 
 from __future__ import annotations
 

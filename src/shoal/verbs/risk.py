@@ -1,4 +1,4 @@
-"""The risk of a table, before and after it was anonymized."""
+"""Measure the risk of a table before and after anonymization."""
 
 from __future__ import annotations
 

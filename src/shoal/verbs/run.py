@@ -1,4 +1,4 @@
-"""How a release was made: figures only, no row of any table."""
+"""The class Run: the figures of how a release was made."""
 
 from __future__ import annotations
 

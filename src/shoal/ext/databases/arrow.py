@@ -1,4 +1,4 @@
-"""Arrow batches from a database to polars frames, and back."""
+"""Convert Arrow batches of a database to polars frames, and back."""
 
 from __future__ import annotations
 

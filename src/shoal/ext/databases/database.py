@@ -1,4 +1,4 @@
-"""What every database driver offers, and the way to one."""
+"""The interface of all database drivers, and how to open a connection."""
 
 from __future__ import annotations
 

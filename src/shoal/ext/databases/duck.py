@@ -1,4 +1,4 @@
-"""DuckDB files; rows come and go as Arrow."""
+"""Read and write DuckDB files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a database says when something goes wrong, turned into our sentence without a password."""
+"""Turn errors of database drivers into messages without passwords."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""SQLite files, through ADBC; columns get one type each, which SQLite itself does not ask for."""
+"""Read and write SQLite files through ADBC."""
 
 from __future__ import annotations
 

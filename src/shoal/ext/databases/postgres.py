@@ -1,4 +1,4 @@
-"""PostgreSQL, through ADBC: rows come and go as Arrow batches over COPY."""
+"""Read and write PostgreSQL through ADBC."""
 
 from __future__ import annotations
 

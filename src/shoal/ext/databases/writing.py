@@ -1,4 +1,4 @@
-"""Write a release into a database: in one transaction, all of it or nothing."""
+"""Write a release into a database in one transaction."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``shoal init`` of a project of ARX: its plan, and its hierarchies beside it."""
+"""Turn an ARX project into a plan and hierarchies."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Classifiers that are trained on a release, and a transformer for scikit-learn."""
+"""Train classifiers on a release, and anonymize inside scikit-learn."""

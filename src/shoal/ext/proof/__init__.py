@@ -1,1 +1,1 @@
-"""A lower bound of what any release loses."""
+"""Prove a lower bound of the information loss of any release."""

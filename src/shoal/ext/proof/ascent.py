@@ -1,4 +1,4 @@
-"""The best prices over all nodes, and what they prove."""
+"""Compute the lower bound from prices over all nodes."""
 
 from __future__ import annotations
 

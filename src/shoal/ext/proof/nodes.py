@@ -1,4 +1,4 @@
-"""All nodes over a table: numbered, kept while there is room for them, and priced."""
+"""List and price all nodes of a table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Give every row what its tuple is published as: exactly so many rows of each tuple per class."""
+"""Assign the rows of each tuple to their classes on Spark."""
 
 from __future__ import annotations
 

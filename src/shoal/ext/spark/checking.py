@@ -1,4 +1,4 @@
-"""Verify a release on Spark: by groups over the whole of it, never shard by shard.
+"""Verify a release on Spark.
 
 Three things are compared. The staged table (every row as it was, beside what it is published as)
 must hold the rows of the input, each once. Every published cell in it must cover its source. And

@@ -1,4 +1,4 @@
-"""Take a release and the table it was made from to this machine, when a report is asked for."""
+"""Bring a release and its table from Spark to this machine for a report."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A Spark table with its cells as the local engine reads them: missing is null, texts are typed.
+"""Clean and type the columns of a Spark table as the local engine does.
 
 Columns are numbered inside (``c0``, ``c1``, ...): whatever a column is called, with dots, quotes or
 in two spellings that Spark takes for one, cannot confuse a query.

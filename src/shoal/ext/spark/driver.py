@@ -1,4 +1,4 @@
-"""Group a table whose distinct tuples fit the driver: there, with the local engine's methods."""
+"""Group the distinct tuples on the Spark driver with the local methods."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Look at a release where its rows are, when too much of it is different to come to the driver."""
+"""Find released cells on Spark that do not cover their source."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows as numbers: salted 64-bit hashes that name tuples and tell whether two tables are equal."""
+"""Hash rows on Spark to number tuples and to compare tables."""
 
 from __future__ import annotations
 

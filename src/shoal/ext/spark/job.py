@@ -1,4 +1,4 @@
-"""What one run on Spark knows, from the session to the rules, and what it leaves on the disk."""
+"""The state of one run on Spark."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a staged table is laid out: originals beside what is published, all columns numbered."""
+"""The layout of a staged table: original and published columns side by side."""
 
 from __future__ import annotations
 

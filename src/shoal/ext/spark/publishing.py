@@ -1,4 +1,4 @@
-"""Write the published half of a staged table, read it back, verify it, and give it its name."""
+"""Write the published columns on Spark, verify them, and name the release."""
 
 from __future__ import annotations
 

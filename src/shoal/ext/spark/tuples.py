@@ -1,4 +1,4 @@
-"""Reduce a table to its distinct tuples with counts, and give every row its tuple's number."""
+"""Count the distinct tuples of a Spark table."""
 
 from __future__ import annotations
 

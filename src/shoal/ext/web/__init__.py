@@ -1,4 +1,4 @@
-"""The workbench: a local page for people who would rather look than type (``shoal serve``).
+"""The local web page of Shoal (``shoal serve``).
 
 The server only keeps the state of the page and writes HTML and JSON. Everything that touches a
 table happens in worker processes (:mod:`shoal.base.workers`), so that the page answers while a

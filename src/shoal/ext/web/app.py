@@ -1,4 +1,4 @@
-"""The application: addresses, and what guards them."""
+"""The web application: its routes and their protection."""
 
 from __future__ import annotations
 

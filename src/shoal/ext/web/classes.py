@@ -1,4 +1,4 @@
-"""Single classes of a run before and after, for the steward: who was joined, and what it cost."""
+"""Show single classes of a run before and after anonymization."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the forms of the Decide page say, as the plan that it is and as a command line.
+"""Turn the forms of the page Decide into a plan and a command line.
 
 A draft is the plain data of a plan, faults and all: a half-typed number must come back to its
 field as it was typed.

@@ -1,4 +1,4 @@
-"""Which rules a table can keep at all, before any run: the best it allows, and what limits it."""
+"""Find which rules a table can keep, and their strictest values."""
 
 from __future__ import annotations
 

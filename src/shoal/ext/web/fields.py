@@ -1,4 +1,4 @@
-"""Fields of forms for the settings of a plan: made and read as they are declared."""
+"""Make and read form fields for the settings of a plan."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fields of forms, made from what the catalog declares: a new method or rule appears by itself."""
+"""Make form fields from the parameters that the catalog declares."""
 
 from __future__ import annotations
 

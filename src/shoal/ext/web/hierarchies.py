@@ -1,4 +1,4 @@
-"""Hierarchies on the page: made, uploaded, edited, and what of the table they do not cover."""
+"""Make, upload and edit hierarchies on the page, and find missing values in them."""
 
 from __future__ import annotations
 

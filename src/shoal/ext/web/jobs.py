@@ -1,4 +1,4 @@
-"""The server's end of a worker: it asks without waiting in the thread that answers the page."""
+"""Ask worker processes without blocking the web server."""
 
 from __future__ import annotations
 

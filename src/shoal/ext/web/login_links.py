@@ -1,4 +1,4 @@
-"""The keys in addresses: each opens the page once, within a minute.
+"""One-time login links, valid for one minute.
 
 An address is seen: in the list of processes, in the browser's history, over somebody's shoulder.
 So what stands in it is worth nothing soon after, and the browser is sent to a private file that

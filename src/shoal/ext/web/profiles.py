@@ -1,4 +1,4 @@
-"""What the page shows of a table: a profile of every column and a few rows, never the table."""
+"""Profiles of columns for the page; the table itself is never shown."""
 
 from __future__ import annotations
 

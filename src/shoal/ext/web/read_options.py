@@ -1,4 +1,4 @@
-"""How a file is read, on the page: what can be said of a file of its kind, and by which words."""
+"""The options for reading a file on the page."""
 
 from __future__ import annotations
 

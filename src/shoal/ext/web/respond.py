@@ -1,4 +1,4 @@
-"""How the page answers: HTML for people, the same as JSON for programs, and errors in words."""
+"""Render pages as HTML for people and as JSON for programs."""
 
 from __future__ import annotations
 

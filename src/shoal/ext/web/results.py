@@ -1,4 +1,4 @@
-"""What a finished run shows and leaves behind to take away."""
+"""Prepare what a finished run shows and its files for download."""
 
 from __future__ import annotations
 

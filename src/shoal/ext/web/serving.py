@@ -1,4 +1,4 @@
-"""Run the page: bind an address, print it, open the browser, tidy up at the end."""
+"""Start and stop the web server."""
 
 from __future__ import annotations
 

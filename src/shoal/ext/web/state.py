@@ -1,4 +1,4 @@
-"""What the page remembers: the tables that were opened, their drafts, and their runs."""
+"""The state of the page: open tables, drafts of plans, and runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a worker can do with a table; every task is a plain function from JSON to JSON."""
+"""The tasks that worker processes carry out for the page."""
 
 from __future__ import annotations
 

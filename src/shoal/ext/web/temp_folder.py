@@ -1,4 +1,4 @@
-"""The private folder: uploads and results live in it, and it is gone when the server ends."""
+"""A private temporary folder that is removed when the server stops."""
 
 from __future__ import annotations
 

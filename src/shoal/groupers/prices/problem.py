@@ -1,4 +1,4 @@
-"""What is priced: the different rows of a table, and the nodes that they may be published under."""
+"""The rows and nodes for which prices are computed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the method `shoal` works on, and what a stage of it is."""
+"""The classes Task and Stage of the method `shoal`."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What earlier releases of the same people give away."""
+"""Measure what earlier releases of the same people reveal."""

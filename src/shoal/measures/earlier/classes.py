@@ -1,4 +1,4 @@
-"""The classes of several releases, with sensitive values numbered alike."""
+"""Read the classes of several releases with one numbering of sensitive values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows of several releases that can be one person's: by their cells, or by a pseudonym."""
+"""Link rows of several releases that can belong to one person."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a release gives away to somebody who has earlier releases of the same people as well.
+"""Measure what a release reveals together with earlier releases.
 
 From the published cells alone. Somebody knows that a person is in a class of the newest release,
 and was in all (or in some) of the earlier ones with the same sensitive value, and nothing more of

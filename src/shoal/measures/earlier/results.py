@@ -1,4 +1,4 @@
-"""What was found out about people who were in earlier releases too."""
+"""The result of a comparison with earlier releases."""
 
 from __future__ import annotations
 

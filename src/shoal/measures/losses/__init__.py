@@ -1,4 +1,4 @@
-"""Information loss: what a release costs its reader."""
+"""Information loss of a release."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Losses that look at the sizes of the published classes only."""
+"""Losses that depend on class sizes only."""
 
 from __future__ import annotations
 

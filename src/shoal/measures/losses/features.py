@@ -1,4 +1,4 @@
-"""Published cells as numbers for a learner: what each cell says on average.
+"""Turn published cells into numeric features for a classifier.
 
 A learner trained on a release meets intervals, tree nodes, sets and ``*``; tested on the original
 it meets single values. Both become the same features: an ordered column one number (the middle of

@@ -1,4 +1,4 @@
-"""A table in groups, as losses look at it: what every group is published as, found once."""
+"""A grouped table with the joins that several losses share."""
 
 from __future__ import annotations
 

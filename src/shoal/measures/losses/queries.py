@@ -1,4 +1,4 @@
-"""Counting queries on a release, and how wrong their answers are."""
+"""Measure the error of counting queries on a release."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What somebody can find out about a person from a table: re-identification, beliefs, attacks."""
+"""Measure re-identification risk, beliefs about sensitive values, and attacks."""

@@ -1,4 +1,4 @@
-"""Rows that are likely behind wide cells: guessed from the release alone (Cohen 2022).
+"""Guess the original rows behind generalized cells (downcoding, Cohen 2022).
 
 A model of rows is fitted to the release: how common each value of a column is, by expectation and
 maximization over what the cells cover, the columns taken for independent. Every class is then

@@ -1,4 +1,4 @@
-"""Who is attacked, and what the attacker takes for true of them."""
+"""Choose the targets of an attack and what the attacker knows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which published cells fit which values, for many at once: one bit for every pair.
+"""Find which published cells fit which values, with one bit per pair.
 
 A gap (a cell that is published empty) has two readings. *Open*: nobody can exclude the row by what
 he knows, so it fits every value. *Own*: missing is a value of its own, and a gap fits only a value

@@ -1,4 +1,4 @@
-"""What is left of a person's values to somebody who finds the person in several releases.
+"""Narrow down a person's values over several releases.
 
 He knows in which releases a person was, and the quasi-identifiers at each time. In every one he
 finds the rows that may be the person's (:mod:`shoal.measures.risks.scores`) and what their values

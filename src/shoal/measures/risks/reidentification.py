@@ -1,4 +1,4 @@
-"""How likely a row of a table is told to be somebody's, and what is believed of that person then.
+"""Measure the re-identification risk and the belief in sensitive values.
 
 Everything here is read from cells, so it serves an original as well as a release of any shape. Rows
 with equal cells are one class, and nobody can tell its rows apart. A missing cell is a value of its

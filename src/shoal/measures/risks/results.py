@@ -1,4 +1,4 @@
-"""What an attack found, with how sure that is, and what it does not say."""
+"""The results of attacks, with confidence intervals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an attacker gets out of a release about some people, each person exactly.
+"""Compute what an attacker learns about each target.
 
 He looks for the released rows that fit what he knows of a person; when none fits all of it (some of
 what he knows is wrong), for those that fit most of it. Among these he takes a row for the likelier

@@ -1,4 +1,4 @@
-"""A release made ready to be searched by somebody who knows a little about people."""
+"""Prepare a release so that an attacker's search is fast."""
 
 from __future__ import annotations
 

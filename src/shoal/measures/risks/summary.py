@@ -1,4 +1,4 @@
-"""From what was found about every person to the result of an attack."""
+"""Summarize the scores of all targets as the result of an attack."""
 
 from __future__ import annotations
 

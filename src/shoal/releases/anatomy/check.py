@@ -1,4 +1,4 @@
-"""Does Anatomy keep its promise? Asked of the two published tables alone."""
+"""Check a release of Anatomy from its two published tables."""
 
 from __future__ import annotations
 

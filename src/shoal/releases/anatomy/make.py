@@ -1,4 +1,4 @@
-"""Anatomy's two tables: quasi-identifiers with a group number, and each group's values."""
+"""Make the two tables of Anatomy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Anatomy's two tables, as an analyst and an attacker read them."""
+"""Read a release of Anatomy as analysts and attackers do."""
 
 from __future__ import annotations
 

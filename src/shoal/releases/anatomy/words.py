@@ -1,4 +1,4 @@
-"""What reports and figures call things in a release of Anatomy."""
+"""The words for Anatomy in reports and figures."""
 
 from __future__ import annotations
 

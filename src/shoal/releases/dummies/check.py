@@ -1,4 +1,4 @@
-"""Do dummy values keep their promise? Asked of the published table alone."""
+"""Check a release with dummy values from its published table."""
 
 from __future__ import annotations
 

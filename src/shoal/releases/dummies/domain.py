@@ -1,4 +1,4 @@
-"""From which values the sets of a release were drawn, as far as anybody says."""
+"""Find the declared or published domain of a sensitive column."""
 
 from __future__ import annotations
 

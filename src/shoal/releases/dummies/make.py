@@ -1,4 +1,4 @@
-"""Dummy values: quasi-identifiers as they were, each sensitive value hidden in a set of l."""
+"""Hide each sensitive value in a set of l values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A table with dummy values, as an analyst and an attacker read it."""
+"""Read a release with dummy values as analysts and attackers do."""
 
 from __future__ import annotations
 

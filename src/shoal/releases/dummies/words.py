@@ -1,4 +1,4 @@
-"""What reports and figures call things in a release with dummy values."""
+"""The words for dummy values in reports and figures."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""How many rows have a sensitive value, estimated from sets of values."""
+"""Estimate counts of sensitive values from published sets."""

@@ -1,4 +1,4 @@
-"""How far an estimated count may be from the true one."""
+"""Confidence intervals of estimated counts."""
 
 from __future__ import annotations
 

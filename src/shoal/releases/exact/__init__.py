@@ -1,1 +1,1 @@
-"""What shapes share that publish quasi-identifiers as they were."""
+"""Functions for shapes that publish exact quasi-identifiers."""

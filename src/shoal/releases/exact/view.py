@@ -1,4 +1,4 @@
-"""Quasi-identifiers that are published as they were: every row is in one category."""
+"""Read exact quasi-identifiers of a release."""
 
 from __future__ import annotations
 

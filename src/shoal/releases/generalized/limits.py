@@ -1,4 +1,4 @@
-"""Whether published cells keep the limits of their plan: asked of the cells alone.
+"""Check that published cells keep the limits of their plan.
 
 Nothing here knows how limits were kept. Levels are walked afresh from the hierarchy, ends are read
 from the cells, and with the original at hand a ``*`` must stand for a missing value.

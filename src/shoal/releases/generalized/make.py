@@ -1,4 +1,4 @@
-"""Recoding: a group is published with the join of its members, or with what its method says."""
+"""Publish each group with the join of its members (recoding)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the cells of a generalized column stand for, read from their texts alone."""
+"""Find which values a published generalized cell may stand for."""
 
 from __future__ import annotations
 

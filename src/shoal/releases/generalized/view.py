@@ -1,4 +1,4 @@
-"""A generalized release as an analyst reads it: uniform within every published cell."""
+"""Read a generalized release as analysts do: cells spread evenly over their values."""
 
 from __future__ import annotations
 

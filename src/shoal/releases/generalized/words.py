@@ -1,4 +1,4 @@
-"""What reports and figures call things in a generalized release."""
+"""The words for generalized releases in reports and figures."""
 
 from __future__ import annotations
 

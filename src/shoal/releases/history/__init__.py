@@ -1,1 +1,1 @@
-"""The history of a series of releases: what was published of whom, kept by the steward."""
+"""The history of a series of releases, kept by the steward."""

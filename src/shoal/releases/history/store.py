@@ -1,4 +1,4 @@
-"""The file of a steward: which values each record hides among, and its class in every release.
+"""Read and write the history of a series of releases.
 
 A folder has a file for each release, in order. Each holds all records so far and the classes of its
 release; it names the digest of the file before it and of what was published. The files are as

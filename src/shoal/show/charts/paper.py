@@ -1,4 +1,4 @@
-"""The sheet a chart is drawn on: tags, axes, legend, markers, and the chart itself."""
+"""The class Chart, and SVG tags, axes and legends."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Points on two axes, with a frontier."""
+"""Scatter charts with a frontier."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Charts with one line per label: bars, alone or beside those of before, points with intervals."""
+"""Bar charts and interval charts with one line per label."""
 
 from __future__ import annotations
 

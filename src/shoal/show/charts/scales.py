@@ -1,4 +1,4 @@
-"""From numbers to places on the paper, with ticks at round numbers."""
+"""Axes: scales and round ticks."""
 
 from __future__ import annotations
 

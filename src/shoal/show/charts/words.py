@@ -1,4 +1,4 @@
-"""Texts in a chart: made harmless, measured, cut to fit; and how numbers are said."""
+"""Escape, measure and cut texts in charts, and format numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Numbers and days put into bins that single nobody out."""
+"""Sort numbers and days into bins that identify nobody."""
 
 from __future__ import annotations
 

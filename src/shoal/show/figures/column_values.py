@@ -1,4 +1,4 @@
-"""What a published column says: how many rows, to the best estimate, have each of its values."""
+"""Estimate how many rows of a release have each value of a column."""
 
 from __future__ import annotations
 

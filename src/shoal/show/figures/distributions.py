@@ -1,4 +1,4 @@
-"""How a column is distributed in the original and in the release, naming nobody's own value."""
+"""Compare the distribution of a column in the original and in the release."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A release to look at, with what is known of its making."""
+"""The release that figures are drawn from."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A release in a few lines of HTML, for notebooks."""
+"""A short HTML summary of a release for notebooks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Columns that say what other columns say: functions of one, or computed from one or two."""
+"""Find columns that follow from other columns."""
 
 from __future__ import annotations
 

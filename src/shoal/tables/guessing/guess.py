@@ -1,4 +1,4 @@
-"""Guess the part that every column plays, from names and values, with reasons.
+"""Guess the role and kind of every column, with reasons.
 
 A guess is a proposal for a person to read. It never says that a column is harmless: what there is
 no evidence for stays undecided, and is not released.

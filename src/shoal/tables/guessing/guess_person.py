@@ -1,4 +1,4 @@
-"""Are rows people? What the columns say that repeat, and the one that says whose row it is."""
+"""Guess the column that says which person a row belongs to."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which hierarchy names without one may get, so that no set of them has to be published."""
+"""Suggest hierarchies for columns of categories."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the name of a column says about its role, in seven languages."""
+"""Find what the name of a column suggests, in seven languages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What values look like: addresses, numbers with a check digit, dates, names, free text."""
+"""Recognize addresses, numbers with check digits, dates, names and free text."""
 
 from __future__ import annotations
 

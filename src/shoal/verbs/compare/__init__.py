@@ -1,4 +1,4 @@
-"""Methods and settings side by side: what each promises, costs and risks."""
+"""Compare methods and settings."""
 
 from shoal.verbs.compare.comparison import ComparedSetting, Comparison
 from shoal.verbs.compare.running import compare

@@ -1,4 +1,4 @@
-"""Which settings are compared: every method with every combination of rule parameters."""
+"""List the settings to be compared."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a comparison found: a row of figures per setting, the frontier, a recommendation."""
+"""The result of a comparison: settings, frontier and recommendation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which settings are worth a look, and which one to take: pure rules on two figures each."""
+"""Find the frontier of settings, and recommend one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One yardstick for all releases of a table: the same risks, queries and classifier for each."""
+"""Measure all releases of a comparison in the same way."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Run methods and settings side by side on one table that is read once."""
+"""Run the settings of a comparison."""
 
 from __future__ import annotations
 

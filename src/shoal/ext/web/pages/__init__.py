@@ -1,1 +1,1 @@
-"""What the page shows and what its forms do: tables, their hierarchies, their runs."""
+"""The pages and form handlers: tables, hierarchies, runs."""

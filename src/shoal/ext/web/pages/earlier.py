@@ -1,4 +1,4 @@
-"""Earlier releases, named on the page Decide: a promise must hold for who has them all."""
+"""Earlier releases on the page Decide."""
 
 from __future__ import annotations
 

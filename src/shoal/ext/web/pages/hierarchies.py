@@ -1,4 +1,4 @@
-"""The page of one column's hierarchy, and hierarchies by the handful."""
+"""The pages that edit hierarchies."""
 
 from __future__ import annotations
 
