@@ -34,8 +34,8 @@ SLOW = ("ext/spark", "experiments", "ext/databases", "ext/web", "golden", "cli")
 DEEP = (
     "ext/spark/test_*.py",
     "experiments/test_*.py",
-    "unit/test_soak.py",
-    "unit/test_minimality.py",
+    "unit/tools/test_soak.py",
+    "unit/verbs/test_minimality.py",
     "docs/test_pipelines.py",
     "guessing/test_measure.py",
     "ext/web/test_browser.py",

@@ -24,45 +24,59 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from tools.mutating.changes import Change, changes
 from tools.mutating.running import ROOT, Copy
 
-CHECKS = ("tests/unit/test_corpus.py", "tests/unit/test_verify.py", "tests/unit/test_coverage.py")
-EXACT = ("tests/unit/test_corpus.py", "tests/unit/test_verify_exact.py")
-OVER_TIME = (
-    "tests/unit/test_history_check.py",
-    "tests/unit/test_kept_sets.py",
-    "tests/unit/test_k_beside_m.py",
-    "tests/unit/test_over_time.py",
+CHECKS = (
+    "tests/unit/releases/test_corpus.py",
+    "tests/unit/releases/test_generalized_check.py",
+    "tests/unit/releases/test_coverage.py",
 )
-RULES = ("tests/unit/test_rules.py", "tests/contracts/test_rules.py", "tests/unit/test_limits.py")
-PEOPLE = ("tests/unit/test_people.py", "tests/unit/test_pseudonyms.py")
+EXACT = ("tests/unit/releases/test_corpus.py", "tests/unit/releases/test_exact_check.py")
+OVER_TIME = (
+    "tests/unit/releases/test_history_check.py",
+    "tests/unit/verbs/test_dummies_over_time.py",
+    "tests/unit/verbs/test_k_and_m.py",
+    "tests/unit/verbs/test_m_invariant_series.py",
+)
+RULES = (
+    "tests/unit/privacy/test_rules.py",
+    "tests/contracts/test_rules.py",
+    "tests/unit/groupers/test_limits.py",
+)
+PEOPLE = ("tests/unit/base/test_people.py", "tests/unit/base/test_pseudonyms.py")
 
 TESTS: dict[str, Sequence[str]] = {
-    "privacy/alpha_k.py": (*RULES, "tests/unit/test_alpha_k.py"),
+    "privacy/alpha_k.py": (*RULES, "tests/unit/groupers/test_alpha_k.py"),
     "privacy/base.py": RULES,
     "privacy/closeness.py": RULES,
     "privacy/k_anonymity.py": RULES,
     "privacy/l_diversity.py": RULES,
     "privacy/m_invariance.py": (*RULES, *OVER_TIME),
-    "privacy/within.py": ("tests/unit/test_within.py", "tests/contracts/test_limits.py"),
-    "releases/anatomy/check.py": (*EXACT, "tests/unit/test_anatomy.py"),
-    "releases/check_bytes.py": ("tests/unit/test_fresh.py", "tests/contracts/test_leaks.py"),
-    "releases/check_counts.py": ("tests/unit/test_verify_counts.py",),
-    "releases/counterfeits.py": ("tests/unit/test_counterfeits.py", *OVER_TIME),
-    "releases/dummies/check.py": (*EXACT, "tests/unit/test_dummies.py"),
-    "releases/dummies/domain.py": (*EXACT, "tests/unit/test_domains.py"),
-    "releases/ends.py": (*CHECKS, "tests/unit/test_ends.py"),
+    "privacy/within.py": ("tests/unit/privacy/test_within.py", "tests/contracts/test_limits.py"),
+    "releases/anatomy/check.py": (*EXACT, "tests/unit/groupers/test_anatomy.py"),
+    "releases/check_bytes.py": (
+        "tests/unit/releases/test_copy_cells.py",
+        "tests/contracts/test_leaks.py",
+    ),
+    "releases/check_counts.py": ("tests/unit/releases/test_check_counts.py",),
+    "releases/counterfeits.py": ("tests/unit/releases/test_counterfeits.py", *OVER_TIME),
+    "releases/dummies/check.py": (*EXACT, "tests/unit/releases/test_dummies.py"),
+    "releases/dummies/domain.py": (*EXACT, "tests/unit/releases/test_dummies_domain.py"),
+    "releases/ends.py": (*CHECKS, "tests/unit/releases/test_ends.py"),
     "releases/exact/check.py": EXACT,
-    "releases/generalized/check.py": (*CHECKS, *PEOPLE, "tests/unit/test_bounds.py"),
+    "releases/generalized/check.py": (*CHECKS, *PEOPLE, "tests/unit/plan/test_limits.py"),
     "releases/generalized/coverage.py": CHECKS,
-    "releases/generalized/limits.py": ("tests/unit/test_limit_faults.py", *CHECKS),
+    "releases/generalized/limits.py": ("tests/unit/releases/test_generalized_limits.py", *CHECKS),
     "releases/history/check.py": OVER_TIME,
-    "releases/linked.py": ("tests/unit/test_linked.py", *PEOPLE),
-    "releases/opened.py": (*CHECKS, "tests/unit/test_opening.py"),
+    "releases/linked.py": ("tests/unit/releases/test_linked.py", *PEOPLE),
+    "releases/opened.py": (*CHECKS, "tests/unit/groupers/test_shoal_node_search.py"),
     "releases/published.py": (*CHECKS, *PEOPLE),
-    "releases/readback.py": (*CHECKS, "tests/unit/test_cells.py"),
-    "base/pseudonyms.py": ("tests/unit/test_pseudonyms.py",),
-    "base/atomic.py": ("tests/unit/test_atomic.py",),
+    "releases/readback.py": (*CHECKS, "tests/unit/tables/test_cells.py"),
+    "base/pseudonyms.py": ("tests/unit/base/test_pseudonyms.py",),
+    "base/atomic.py": ("tests/unit/base/test_atomic.py",),
     "tables/guessing/roles.py": ("tests/guessing/test_guess.py",),
-    "verbs/audit.py": ("tests/unit/test_corpus.py", "tests/unit/test_audit_faults.py"),
+    "verbs/audit.py": (
+        "tests/unit/releases/test_corpus.py",
+        "tests/unit/verbs/test_audit_faults.py",
+    ),
 }
 """The code that a claim rests on, and the tests that should notice a change of it."""
 

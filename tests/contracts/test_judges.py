@@ -22,7 +22,7 @@ from tests.checking import verify
 from tests.contracts.test_rules import on_a_table, rule_of
 from tests.naive import people
 from tests.naive import rules as naive
-from tests.unit.test_models import (
+from tests.unit.measures.test_models import (
     test_the_same_figures_as_pycanon_on_complete_tables as as_pycanon,
 )
 

@@ -64,7 +64,7 @@ def test_kaim_table_2_deleting_incomplete_rows_leaves_rows_3_4_6_and_8(patients)
 
 @pytest.mark.slow
 def test_kaim_table_3_comes_out_whatever_the_seed(patients):
-    """As whole runs; tests/unit/test_losses.py asks the grouper alone for two hundred seeds."""
+    """As whole runs; unit/measures/test_losses.py runs the grouper alone for two hundred seeds."""
     theirs = with_values(papers.KAIM_3, papers.KAIM_1)
     # A missing disease is published as missing.
     assert theirs["disease"].null_count() == 1

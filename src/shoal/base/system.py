@@ -1,7 +1,7 @@
 """Everything that differs between Linux, macOS and Windows.
 
 Every other module calls these functions. Where a system lacks something, each docstring says what
-happens instead. ``tests/unit/test_system.py`` runs Shoal with the POSIX parts taken away.
+happens instead. ``tests/unit/base/test_system.py`` runs Shoal with the POSIX parts taken away.
 """
 
 from __future__ import annotations

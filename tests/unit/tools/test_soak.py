@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-TOOLS = Path(__file__).parents[2] / "tools"
+TOOLS = Path(__file__).parents[3] / "tools"
 
 
 def test_the_checker_shares_no_code_with_the_package() -> None:

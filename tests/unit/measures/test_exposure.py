@@ -16,7 +16,7 @@ from shoal.measures.exposure import exposure as measured
 from shoal.releases.published import read
 from tests.naive import exposure as naive
 
-SHARED = Path(__file__).parents[3] / "shared" / "data"
+SHARED = Path(__file__).parents[4] / "shared" / "data"
 
 
 def exposure(

@@ -23,7 +23,7 @@ from shoal.tables.hierarchy import read_directory
 from shoal.tables.native import from_native
 from shoal.tables.schema import Column, Schema, declare
 
-SHARED = Path(__file__).parents[3] / "shared" / "data"
+SHARED = Path(__file__).parents[4] / "shared" / "data"
 AGES = Taxonomy.from_rows(
     [("26", "[20,30)", "*"), ("39", "[30,40)", "*"), ("28", "[20,30)", "*")], "age"
 )

@@ -31,7 +31,7 @@ from pycanon.report.json import get_json_report
 import shoal
 from shoal.measures.models import models
 from tests.naive import rules as naive
-from tests.unit.test_rules import GROUPS, stats
+from tests.unit.privacy.test_rules import GROUPS, stats
 
 ROWS = st.lists(
     st.tuples(

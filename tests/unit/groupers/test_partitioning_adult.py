@@ -13,7 +13,7 @@ from shoal.privacy import FrequencyLDiversity, KAnonymity
 from shoal.tables.hierarchy import read_directory
 from shoal.tables.schema import declare
 
-SHARED = Path(__file__).parents[3] / "shared" / "data"
+SHARED = Path(__file__).parents[4] / "shared" / "data"
 QUASI = [
     "age",
     "workclass",

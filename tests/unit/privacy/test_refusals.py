@@ -13,7 +13,7 @@ from shoal.privacy import (
     RecursiveLDiversity,
     TCloseness,
 )
-from tests.unit.test_rules import whole
+from tests.unit.privacy.test_rules import whole
 
 TABLE = ["flu"] * 6 + ["cold"] * 3 + ["pox"]
 

@@ -344,7 +344,7 @@ print(k_member.group(data, KAnonymity(3), np.random.default_rng(2)).labels().tol
 
 @pytest.mark.slow
 def test_plain_kernels_make_the_same_groups():
-    env, root = os.environ | {"SHOAL_PLAIN_KERNELS": "1"}, Path(__file__).parents[2]
+    env, root = os.environ | {"SHOAL_PLAIN_KERNELS": "1"}, Path(__file__).parents[3]
     words = [sys.executable, "-c", PLAIN]
     plain = subprocess.run(words, env=env, cwd=root, capture_output=True, text=True, check=False)
     assert not plain.returncode, plain.stderr

@@ -77,7 +77,7 @@ def test_a_table_worked_by_hand_as_the_docs_tell_it() -> None:
     belief = shoal.risk(WORKED, quasi=["q"], sensitive=["test"]).attributes["test"]
     assert belief.prior == pytest.approx(85 / 90)
     assert belief.mean == pytest.approx((5 * 4 / 5 + 85 * 84 / 85) / 90)
-    docs = (Path(__file__).parents[2] / "docs" / "risk.md").read_text()
+    docs = (Path(__file__).parents[3] / "docs" / "risk.md").read_text()
     for one in (positive, negative):
         cells = f"{100 * one.table:.3g} % | {100 * one.highest:.3g} % | {one.ratio:.4g}"
         assert f"| {one.value} | {cells} | {one.doubled} |" in docs

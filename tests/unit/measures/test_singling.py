@@ -13,7 +13,7 @@ from shoal.api.opening import read_table
 from shoal.measures.singling import COLUMNS, TOP, Combination, _count, _Table, singling_out
 from tests.naive import singling as naive
 
-SHARED = Path(__file__).parents[3] / "shared" / "data"
+SHARED = Path(__file__).parents[4] / "shared" / "data"
 
 
 def random_table(seed: int) -> pl.DataFrame:

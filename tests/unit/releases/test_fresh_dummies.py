@@ -48,6 +48,6 @@ def test_half_of_all_are_certain_after_so_many_releases(length, size):
 
 
 def test_the_page_says_so():
-    page = Path(__file__).parents[2].joinpath("docs/methods/dummies.md").read_text()
+    page = Path(__file__).parents[3].joinpath("docs/methods/dummies.md").read_text()
     for (length, size), half in HALF.items():
         assert f"| {length} | {size} | {half or 'never'} |" in page

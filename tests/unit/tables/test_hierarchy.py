@@ -20,7 +20,7 @@ from shoal.tables.hierarchy import (
     write_hierarchy,
 )
 
-SHARED = Path(__file__).parents[3] / "shared" / "data" / "hierarchies"
+SHARED = Path(__file__).parents[4] / "shared" / "data" / "hierarchies"
 HAITI = "Cuba;Caribbean;*\nHaiti;Haiti;*\nJamaica;Caribbean;*\n"
 
 
