@@ -18,14 +18,13 @@ ROOT = Path(__file__).parents[2]
 PACKAGE = {
     "__init__": "",
     "make": """
-from dataclasses import replace
 import polars as pl
 from shoal.releases.dummies import make
 
 def publish(*given, **options):
-    release = make.publish(*given, **options)
-    frame = release.frame.with_columns(pl.lit(4).alias("made_up"))
-    return replace(release, tables=release.tables | {"release": frame})
+    tables, rows = make.publish(*given, **options)
+    frame = tables["release"].with_columns(pl.lit(4).alias("made_up"))
+    return tables | {"release": frame}, rows
 """,
     "check": """
 from dataclasses import replace

@@ -119,7 +119,7 @@ def _on_spark(
     require("spark")
     from shoal.ext.spark.anonymize import anonymize_on_spark
 
-    return anonymize_on_spark(data, full, hierarchies, extra, engine, progress)
+    return anonymize_on_spark(data, full, hierarchies, extra, engine, progress)[0]
 
 
 @with_signature(AnonymizeArguments, like=Table.anonymize, opens=open)

@@ -191,7 +191,8 @@ class Table(Generic[FrameT]):
             require("spark")
             from shoal.ext.spark.anonymize import anonymize_on_spark
 
-            return anonymize_on_spark(self.data, plan, self.taxonomies, extra, engine, progress)
+            own = self.data, plan, self.taxonomies
+            return anonymize_on_spark(*own, extra, engine, progress)[0]
         clock = Clock(with_time_limit(progress or _quiet, plan, time_limit))
         told: dict[str, Any] = {"strict": strict, "prove": prove, "history": history}
         told["against"] = against

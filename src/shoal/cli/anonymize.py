@@ -186,8 +186,9 @@ def command(
         require("spark")
         from shoal.ext.spark import command as spark_command
 
-        order = spark_command.Order.of(source, goal, master, driver_tuples, reader)
-        spark_command.carry_out(order, merge_plan(full, **given.late()(())), started)
+        flags: dict[str, Any] = {"master": master, "driver_tuples": driver_tuples}
+        late = merge_plan(full, **given.late()(()))
+        spark_command.carry_out(source, goal, late, reader, started, **flags)
         return
     domains = given.values.get("domain", {})
     inputs = [

@@ -230,14 +230,15 @@ class Output:
             with release.pending.recorded(self.name):
                 self.write(replace(release, pending=None), started, page)
             return
-        begun, run, tables = time.perf_counter(), release.made, release.local_tables.tables
+        begun, run = time.perf_counter(), release.made
+        tables = {} if release.spark else release.local_tables.tables  # Spark has written its own
         to: dict[str, Any] = {"force": self.force, "inputs": self.inputs}
         to["csv_safe"] = csv_safe = run.plan.release.csv_safe
         goals = {name: goal for name, goal in self.tables.items() if goal != DASH}
-        shown = [] if goals else [to_csv(tables["release"], csv_safe=csv_safe)]
+        shown = [] if goals or release.spark else [to_csv(tables["release"], csv_safe=csv_safe)]
 
         def texts(made: Mapping[str, Any]) -> dict[Path, str]:
-            run.seconds["write"] = time.perf_counter() - begun
+            run.seconds["write"] += time.perf_counter() - begun
             run.seconds["total"] = time.perf_counter() - started
             told = {"--json": manifest_text(release.to_dict() | {"manifest": figures(run, made)})}
             told |= {"--report": _filled(page, made), **self._dictionary(release)}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 import polars as pl
@@ -80,12 +80,10 @@ class Counts:
         return pl.DataFrame(columns)
 
 
-@dataclass(frozen=True, eq=False)
-class MadeTables:
-    """The tables that are published, by name, as a run has made them.
+class MadeTables(NamedTuple):
+    """The tables that are published, by name, and the input row of every row of the release.
 
-    ``order``: the input row of every row of the release. It is for checks inside the run and must
-    never leave it.
+    The rows are for checks inside the run and must never leave it.
     """
 
     tables: dict[str, pl.DataFrame]

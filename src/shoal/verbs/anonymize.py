@@ -166,19 +166,19 @@ def execute(
             frame, shown, parts = shown_of(series, frame, data, made, grouping)
             order = shuffling(frame.height) if plan.release.shuffle else None
             ends: dict[str, Any] = {"typed": plan.release.ends, "mid": plan.release.mid}
-            named, declared = _pseudonymized(frame, schema, plan, key)
-            release = shape.make.publish(named, declared, shown, parts, **ends, order=order)
-            beside = {} if series is None else series.side_tables(release.frame, release.order)
-            tables = {name: fresh(own) for name, own in (release.tables | beside).items()}
+            named = _pseudonymized(frame, schema, plan, key)
+            published, order = shape.make.publish(*named, shown, parts, **ends, order=order)
+            beside = {} if series is None else series.side_tables(published["release"], order)
+            tables = {name: fresh(own) for name, own in (published | beside).items()}
         with clock.stage("verify"):
             about = schema.columns, table.taxonomies
             opened = Opened(tables, *about, shape=shape, plan=plan.unseeded())
-            source = replace(table, frame=frame, order=release.order)
+            source = replace(table, frame=frame, order=order)
             pending, more = told_over_time(series, data, made, opened, source)
             verdict = check(opened, rules, source, more)
             warn_each(named_values(opened, bare, plan))
         proof = _proof(bare, rules, loss.rate, clock) if prove else None
-    opened, verdict = counted_people(opened, verdict, series, release.order)
+    opened, verdict = counted_people(opened, verdict, series, order)
     quoted = {QUOTED: counted(opened.tables)} if plan.release.csv_safe else {}
     run = Run(
         loss=loss,
@@ -187,14 +187,14 @@ def execute(
         plan=opened.plan,
         schema=schema,
         rows_in=table.frame.height,
-        rows_out=release.frame.height,
+        rows_out=opened.frame.height,
         notes={**getattr(parts, "notes", {}), **quoted},
         seconds=clock.seconds,
         warnings=tuple(dict.fromkeys(said)),
         proof=proof,
         tied={} if series is None else series.manifest_entry,
     )
-    return Made(run, opened, release.order, told, pending)
+    return Made(run, opened, order, told, pending)
 
 
 def _proof(data: Encoded, rules: Sequence[Rule], loss: float, clock: Clock) -> Proof:

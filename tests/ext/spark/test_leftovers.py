@@ -15,7 +15,7 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal.ext.spark import checking, driver, files
+from shoal.ext.spark import driver, files
 from tests.ext.spark.conftest import ROLES, people, to_spark
 
 HOLDER = """
@@ -74,8 +74,7 @@ def test_a_release_that_is_only_a_frame_is_deleted_at_exit(spark, tmp_path, monk
     assert not folder.exists()
 
 
-@pytest.mark.parametrize("at_once", [checking.AT_ONCE, 0], ids=["on the driver", "executors"])
-def test_a_release_that_breaks_its_promise_leaves_nothing(spark, tmp_path, monkeypatch, at_once):
+def test_a_release_that_breaks_its_promise_leaves_nothing(spark, tmp_path, monkeypatch):
     """One row in a class of its own, and the zip codes of two classes exchanged."""
     real = driver.assign
 
@@ -91,7 +90,6 @@ def test_a_release_that_breaks_its_promise_leaves_nothing(spark, tmp_path, monke
         return replace(made, label=label, cells=pl.concat([cells, pl.DataFrame([stars])]))
 
     monkeypatch.setattr(driver, "assign", wrong)
-    monkeypatch.setattr(checking, "AT_ONCE", at_once)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     with pytest.raises(shoal.NotVerified) as raised:
         shoal.anonymize(to_spark(spark, people(60)), **ROLES, missing=["?"], k=3, method="mondrian")

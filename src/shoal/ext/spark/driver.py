@@ -35,6 +35,8 @@ from shoal.tables.schema import Schema
 
 def on_the_driver(job: Job, tuples: Tuples) -> Staged:
     """Group all tuples here, and stage the release."""
+    from shoal.verbs.anonymize import group  # no executor needs it
+
     with job.clock.stage("encode"):
         cells, counts, keys = tuples.collected()
         plan, schema = resolve_schema(job.table.head(cells), job.plan, job.taxonomies)
@@ -50,7 +52,7 @@ def on_the_driver(job: Job, tuples: Tuples) -> Staged:
             data,
             many,
             schema,
-            lambda rows: job.group(job.entry, rows, job.rule, rng, job.options),
+            lambda rows: group(job.entry, rows, job.rule, rng, job.options, job.clock, job.plan),
             typed=plan.release.ends,
         )
     with job.clock.stage("recode"):
@@ -58,7 +60,7 @@ def on_the_driver(job: Job, tuples: Tuples) -> Staged:
         rows = _handed_out(job, tuples, layout, made, keys)
         staged = stage(job, rows, layout)
     notes = {**made.notes, "engine": "spark", "tuples": tuples.size, "shards": 1}
-    asked = checks(job, staged, layout, schema, tuples.mark, made.owner.size)
+    asked = checks(job, staged, layout, schema, tuples.mark)
     return Staged(staged, layout, plan, schema, tuples.total, made.loss, made.groups, notes, asked)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -19,7 +19,7 @@ from shoal.ext.spark import files
 from shoal.ext.spark.collect_release import Brought, check_size, collect_release
 from shoal.ext.spark.columns import take_in
 from shoal.ext.spark.find_uncovered import read_off_there
-from shoal.ext.spark.job import Job, Stopwatch
+from shoal.ext.spark.job import Job
 from shoal.ext.spark.publishing import publish
 from shoal.ext.spark.session import first_line, require, session, session_of
 from shoal.ext.spark.settings import Spark, address
@@ -31,6 +31,7 @@ from shoal.tables.find_hierarchies import Hierarchies, find_hierarchies, is_path
 from shoal.tables.native import is_spark_frame
 from shoal.tables.open_table import resolve_schema
 from shoal.tables.request import Request
+from shoal.verbs.anonymize import Clock
 from shoal.verbs.run import Run
 
 
@@ -40,8 +41,7 @@ def carry_out(
     hierarchies: Hierarchies | None,
     extra: Sequence[Rule],
     settings: Spark,
-    group: Callable[..., Any],
-    clock: Stopwatch,
+    clock: Clock,
 ) -> tuple[Run, dict[str, Any], Brought | None]:
     """Anonymize a Spark frame, or a folder or file of Parquet or CSV.
 
@@ -54,8 +54,6 @@ def carry_out(
         As for ``shoal.anonymize``.
     extra
         Rules that no plan can hold.
-    group
-        Runs a method: ``group(entry, data, rule, rng, options)``.
     """
     settings = settings if settings.out is None else replace(settings, out=address(settings.out))
     entry = find_method(plan.method.name)
@@ -92,7 +90,6 @@ def carry_out(
                 entry,
                 options,
                 rules,
-                group,
                 clock,
                 folder,
             )

@@ -1,4 +1,4 @@
-"""Find released cells on Spark that do not cover their source."""
+"""Look at a release where its rows are: on the executors, a part of the rows at a time."""
 
 from __future__ import annotations
 

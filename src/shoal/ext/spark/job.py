@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from shoal.catalog import Method
 from shoal.ext.spark.columns import SparkTable
@@ -19,16 +18,11 @@ from shoal.releases.check_counts import Findings
 from shoal.tables.domain import Taxonomy
 from shoal.tables.schema import Schema
 
+if TYPE_CHECKING:
+    from shoal.verbs.anonymize import Clock
+
 KEPT = "kept"
 """The column of a staged table that says which rows are published."""
-
-
-class Stopwatch(Protocol):
-    """Measures stages and tells who watches which one is running."""
-
-    def stage(self, name: str) -> AbstractContextManager[None]:
-        """Measure the block as this stage."""
-        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,8 +38,6 @@ class Job:
         values are known.
     entry, options, rules
         The method and the promises.
-    group
-        Runs the method: ``group(entry, data, rule, rng, options)``.
     clock, folder
         Measures; where to stage.
     """
@@ -59,8 +51,7 @@ class Job:
     entry: Method
     options: Mapping[str, Any]
     rules: tuple[Rule, ...]
-    group: Callable[..., Any]
-    clock: Stopwatch
+    clock: Clock
     folder: str
 
     @property

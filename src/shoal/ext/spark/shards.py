@@ -113,7 +113,7 @@ def on_the_executors(job: Job, tuples: Tuples) -> Staged:
         _loss(shards, whole_table.names, tuples.total),
         sum(shard["groups"] for shard in shards),
         notes,
-        checks(job, staged, layout, schema, tuples.mark, None),
+        checks(job, staged, layout, schema, tuples.mark),
     )
 
 
