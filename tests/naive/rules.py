@@ -14,17 +14,18 @@ from operator import mul
 
 EPSILON = 1e-9
 
-# The rules of the catalog that stand here.
+# The rules of the catalog that stand here, each with a table that meets the bound of its sentence
+# exactly: its parameters, the values of a group, and the share that the sentence states.
 TWINS = {
-    "k-anonymity",
-    "l-diversity",
-    "entropy-l-diversity",
-    "recursive-l-diversity",
-    "frequency-l-diversity",
-    "alpha-k-anonymity",
-    "t-closeness",
-    "beta-likeness",
-    "m-invariance",
+    "k-anonymity": ({"k": 3}, ["a", "b", "c"], 3),
+    "l-diversity": ({"l": 3}, ["a", "b", "c", "a"], 3),
+    "entropy-l-diversity": ({"l": 3.0}, ["a", "b", "c"], 3),
+    "recursive-l-diversity": ({"l": 2, "c": 2.01}, ["a", "a", "b"], 2),
+    "frequency-l-diversity": ({"l": 2}, ["a", "a", "b", "c"], "1/2"),
+    "alpha-k-anonymity": ({"alpha": 0.5, "k": 4}, ["a", "a", "b", "c", None], 0.5),
+    "t-closeness": ({"t": 0.25}, ["a", "a", "a", "b"], 0.25),
+    "m-invariance": ({"m": 2}, ["a", "a", "b", "c"], "1/2"),
+    "beta-likeness": ({"beta": 0.5}, ["a", "a", "a", "b"], 1.5),
 }
 
 

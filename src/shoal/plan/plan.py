@@ -20,18 +20,12 @@ from shoal.base.roles import Role
 from shoal.catalog import DEFAULT_RULE, METHODS, RULES, AsInPaper, find_paper
 from shoal.plan import text as plan_text
 from shoal.plan.apply_changes import apply_changes, collect_changes
+from shoal.plan.data import DataPart
 from shoal.plan.faults import describe_fault, option_faults
 from shoal.plan.origin import Origin, leads_out, refuse_untrusted
-from shoal.plan.parts import (
-    ColumnPart,
-    DataPart,
-    EvidencePart,
-    MethodPart,
-    Part,
-    ReleasePart,
-    RulePart,
-)
+from shoal.plan.parts import ColumnPart, EvidencePart, MethodPart, ReleasePart, RulePart
 from shoal.plan.rule_specs import smallest_class
+from shoal.plan.setting import Part
 
 
 class Plan(Part):

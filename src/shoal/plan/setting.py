@@ -8,11 +8,17 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ConfigDict
 
 from shoal.base.column_names import check_unicode
 from shoal.base.errors import ParameterError, format_names
 from shoal.base.roles import Role
+
+
+class Part(BaseModel):
+    """A table of a plan: no key that is not declared."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 @dataclass(frozen=True)

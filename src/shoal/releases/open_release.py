@@ -14,7 +14,7 @@ from shoal.base.errors import OutputError
 from shoal.base.roles import Role
 from shoal.catalog import DOMAIN
 from shoal.catalog.extensions import require
-from shoal.plan.parts import DataPart
+from shoal.plan.data import DataPart
 from shoal.plan.plan import Plan
 from shoal.releases.anatomy import GROUP
 from shoal.releases.counterfeits import COUNTERFEITS

@@ -7,12 +7,12 @@ afresh from its levels, so that a mistake in the joins that made a release does 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
 
-from shoal.base.errors import SchemaError
+from shoal.base.errors import ParameterError, SchemaError
 from shoal.base.partition import Bools, Floats, Ints, ragged_positions
 from shoal.base.roles import Kind
 from shoal.releases import notation
@@ -22,6 +22,7 @@ from shoal.tables.schema import Column
 
 # What covers nothing: an interval that ends before it begins.
 _NOTHING = (1, 0)
+_TOO_MANY = 50_000_000  # numbers that a table of shares may have
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,6 +84,49 @@ class Sides:
             columns = np.repeat(np.arange(cells.size), counts)
             inside[rows[rows >= 0], columns[rows >= 0]] = True
         return np.asarray(inside)
+
+    def unknown(self) -> Bools:
+        """Say which cells leave every value possible: ``*``, and those published empty."""
+        open_ = (self.lo < 0) | (self.hi >= self.span - 1) | (self.hi < self.lo)
+        if self.starts is not None:
+            open_ &= np.diff(self.starts) == 0
+        return np.asarray(open_)
+
+    def opened(self) -> Sides:
+        """Return what each cell is spread evenly over: a cell that says nothing can be any value.
+
+        Missing is none of them, and of a set only the members count, unless it has none.
+        """
+        whole = self.unknown() if self.starts is None else np.ones(self.lo.size, np.bool_)
+        ends = np.where(whole, 0, self.lo), np.where(whole, self.span - 2, self.hi)
+        return replace(self, lo=ends[0], hi=ends[1])
+
+    def shares(self, category: Ints, many: int) -> Floats:
+        """Return which part of every class falls into each category, ``[classes, many]``.
+
+        Only of cells that are :meth:`opened`, which are taken for spread evenly.
+        """
+        size = len(self.known)
+        if size * many > _TOO_MANY:
+            raise ParameterError(
+                f"The question has {many:,} categories over {size:,} values in one column, too "
+                "many to share cells out. Use wider intervals (age:10)."
+            )
+        inside = category[:size]
+        hits = np.zeros((size + 1, many))
+        hits[1:][np.arange(size)[inside >= 0], inside[inside >= 0]] = 1.0
+        upto = np.cumsum(hits, axis=0)
+        share = (upto[self.hi + 1] - upto[self.lo]) / (self.hi - self.lo + 1)[:, None]
+        if self.starts is not None and self.members is not None:
+            counts = np.diff(self.starts)
+            owner = np.repeat(np.arange(counts.size), counts)
+            kind = inside[self.members]
+            keys = owner[kind >= 0] * many + kind[kind >= 0]
+            of_sets = np.bincount(keys, minlength=counts.size * many).reshape(-1, many)
+            some = counts > 0
+            share[some] = of_sets[some] / counts[some, None]
+        shares: Floats = share[self.cells]
+        return shares
 
     def senseless(self) -> str | None:
         """Return a cell that fits no value at all, so nobody knows what it stands for."""

@@ -14,7 +14,7 @@ from shoal.base.memory import LEAST, check_fits, format_bytes
 from shoal.base.parsing import Unreadable
 from shoal.base.threads import share
 from shoal.catalog.extensions import require
-from shoal.plan.parts import DataPart
+from shoal.plan.data import DataPart
 from shoal.tables.arrow_size import unpacked
 from shoal.tables.cells import blank, blank_and_typed
 from shoal.tables.csvfile import read_csv

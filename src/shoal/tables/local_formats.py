@@ -11,7 +11,7 @@ from typing import get_args
 import polars as pl
 
 from shoal.base.errors import InputError, warn
-from shoal.plan.parts import Dates
+from shoal.plan.data import Dates
 
 # What is between the parts of a date, and which part is which.
 _DATE = r"([0-9]{1,4})([./-])([0-9]{1,2})([./-])([0-9]{1,4})"

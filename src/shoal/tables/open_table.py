@@ -13,8 +13,9 @@ from shoal.base.address import is_database
 from shoal.base.errors import InputError, ParameterError, SchemaError, warn
 from shoal.base.roles import Kind, Role
 from shoal.plan.apply_changes import collect_changes
+from shoal.plan.data import DataPart
 from shoal.plan.origin import refuse_untrusted
-from shoal.plan.parts import ColumnPart, DataPart
+from shoal.plan.parts import ColumnPart
 from shoal.plan.plan import Plan
 from shoal.plan.rule_specs import rule_spec
 from shoal.privacy import Rule, flatten

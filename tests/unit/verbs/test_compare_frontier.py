@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.plan.plan import Plan
-from shoal.verbs.compare.comparison import ComparedSetting, Comparison
+from shoal.verbs.compare.choices import ComparedSetting
+from shoal.verbs.compare.comparison import Comparison
 from shoal.verbs.compare.frontier import RECIPIENTS, Axes, advise, bend, frontier
 
 NUMBERS = st.sampled_from([0.02, 0.1, 0.2, 0.25, 0.5, 1.0, math.nan])

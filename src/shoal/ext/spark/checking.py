@@ -5,7 +5,8 @@ must hold the rows of the input, each once. Every published cell in it must cove
 the release, read back from where it was written, must hold the published half of the staged table,
 row for row, and keep the rules.
 
-Rows never come to the driver: they are looked at where they are (:mod:`shoal.ext.spark.find_uncovered`).
+Rows never come to the driver: they are looked at where they are, by
+:mod:`shoal.ext.spark.find_uncovered`.
 """
 
 from __future__ import annotations

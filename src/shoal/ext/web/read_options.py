@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from shoal.ext.web import fields
-from shoal.plan.parts import DataPart
+from shoal.plan.data import DataPart
 from shoal.plan.setting import declared
 from shoal.tables.files import STATISTICS, WORKBOOKS
 

@@ -16,8 +16,9 @@ from shoal.kernels.chains import Regions, Trees, possible
 from shoal.measures.earlier.classes import Cases, Valued
 from shoal.releases import notation
 from shoal.releases.ends import cell_texts
-from shoal.releases.generalized.spread import Spread, spread
+from shoal.releases.generalized.spread import spread
 from shoal.releases.opened import Opened
+from shoal.releases.readback import Sides
 from shoal.tables.domain import STAR
 
 _LEAF = 4  # classes that a leaf of a tree holds at least
@@ -67,7 +68,7 @@ def by_cells(releases: Sequence[Opened], classes: Sequence[Valued]) -> list[Case
     return [*left, Cases(own.owner, starts, runs[kept], weight)]
 
 
-def _common(releases: Sequence[Opened], name: str) -> Spread:
+def _common(releases: Sequence[Opened], name: str) -> Sides:
     """Return what the cells of a column cover, those of all classes of all releases."""
     cells = pl.concat([_texts(opened, name) for opened in releases])
     now = releases[-1]
@@ -84,7 +85,7 @@ def _texts(opened: Opened, name: str) -> pl.Series:
     return cell_texts(cells, name, opened.taxonomies.get(name)).alias(name)
 
 
-def _boxes(spreads: Sequence[Spread], classes: Sequence[Valued]) -> Regions:
+def _boxes(spreads: Sequence[Sides], classes: Sequence[Valued]) -> Regions:
     """Return the classes of all releases, one after the other, as a kernel takes them."""
     lo, hi, sets, masks, words = [], [], [], [], [0]
     for column in spreads:
@@ -118,12 +119,12 @@ def _boxes(spreads: Sequence[Spread], classes: Sequence[Valued]) -> Regions:
     )
 
 
-def _masks(column: Spread) -> npt.NDArray[np.uint64]:
+def _masks(column: Sides) -> npt.NDArray[np.uint64]:
     """Return every set of a column as bits; what has no members is every value."""
     assert column.starts is not None
     assert column.members is not None
     count = np.diff(column.starts)
-    bits = np.zeros((count.size, -(-len(column.values) // 64), 64), np.bool_)
+    bits = np.zeros((count.size, -(-len(column.known) // 64), 64), np.bool_)
     owner = np.repeat(np.arange(count.size), count)
     bits[owner, column.members // 64, column.members % 64] = True
     bits[count == 0] = True

@@ -23,7 +23,6 @@ from shoal.base.roles import Kind, Role
 from shoal.measures.risks.matching import sides
 from shoal.releases import notation
 from shoal.releases.categories import Coded
-from shoal.releases.generalized.spread import Spread, unknown
 from shoal.releases.opened import Opened
 from shoal.releases.readback import Sides
 from shoal.tables.cells import as_text, typed
@@ -95,7 +94,7 @@ def _of_cells(
 ) -> tuple[Floats, Floats]:
     """Return the features of some cells and of some values, given by their numbers."""
     points = positions(side.known, column)
-    silent = unknown(side)
+    silent = side.unknown()
     if taxonomy is not None:
         silent |= (side.shown == notation.top_label(taxonomy)).fill_null(value=False).to_numpy()
     if points is not None:
@@ -104,8 +103,7 @@ def _of_cells(
         middle[silent] = np.nan
         return _scaled(middle[cells], np.append(points, np.nan)[values])
     category, many = _categories(side, taxonomy)
-    spread = replace(Spread.from_sides(side), cells=np.arange(silent.size))
-    shares = spread.shares(category, many)
+    shares = replace(side.opened(), cells=np.arange(silent.size)).shares(category, many)
     shares[silent] = np.nan
     return _filled(shares[cells], _one_hot(np.append(category, -1)[values], many))
 

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
 
-from shoal.base.errors import InputError, ParameterError
-from shoal.base.partition import Bools, Floats, Ints
+from shoal.base.errors import InputError
 from shoal.base.roles import Kind, Role
 from shoal.releases import notation
 from shoal.releases.ends import cell_texts
@@ -26,63 +24,6 @@ _DATED = rf"^(?:{_DATE}|\[{_DATE}-{_DATE}\])$"
 _MOMENT = rf"^\[?{_DATE}(?:-{_DATE})? \d\d:"
 _EXACT = 2.0**53  # above it not every whole number is a float
 _DENSE = 100_000  # whole numbers or days between the ends that are worth listing one by one
-_TOO_MANY = 50_000_000
-
-
-@dataclass(frozen=True, eq=False)
-class Spread:
-    """The cells of a column, each spread evenly over the values it covers.
-
-    Cell ``c`` covers the positions ``lo[c] .. hi[c]`` of ``values``, or for sets
-    ``members[starts[c]:starts[c + 1]]``; ``cells`` is the cell of every class.
-    """
-
-    values: pl.Series
-    cells: Ints
-    lo: Ints
-    hi: Ints
-    starts: Ints | None = None
-    members: Ints | None = None
-
-    @classmethod
-    def from_sides(cls, side: Sides) -> Spread:
-        """Take cells that were read beside the original; a cell that says nothing can be any."""
-        # Of a set only the members count, unless it has none.
-        whole = unknown(side) if side.starts is None else np.ones(side.lo.size, np.bool_)
-        lo, hi = np.where(whole, 0, side.lo), np.where(whole, side.span - 2, side.hi)
-        return cls(side.known, side.cells, lo, hi, side.starts, side.members)
-
-    def shares(self, category: Ints, many: int) -> Floats:
-        """Return which part of every class falls into each category, ``[classes, many]``."""
-        size = len(self.values)
-        if size * many > _TOO_MANY:
-            raise ParameterError(
-                f"The question has {many:,} categories over {size:,} values in one column, too "
-                "many to share cells out. Use wider intervals (age:10)."
-            )
-        inside = category[:size]
-        hits = np.zeros((size + 1, many))
-        hits[1:][np.arange(size)[inside >= 0], inside[inside >= 0]] = 1.0
-        upto = np.cumsum(hits, axis=0)
-        share = (upto[self.hi + 1] - upto[self.lo]) / (self.hi - self.lo + 1)[:, None]
-        if self.starts is not None and self.members is not None:
-            counts = np.diff(self.starts)
-            owner = np.repeat(np.arange(counts.size), counts)
-            kind = inside[self.members]
-            keys = owner[kind >= 0] * many + kind[kind >= 0]
-            of_sets = np.bincount(keys, minlength=counts.size * many).reshape(-1, many)
-            some = counts > 0
-            share[some] = of_sets[some] / counts[some, None]
-        shares: Floats = share[self.cells]
-        return shares
-
-
-def unknown(side: Sides) -> Bools:
-    """Say which cells leave every value possible: ``*``, and those published empty."""
-    open_ = (side.lo < 0) | (side.hi >= side.span - 1) | (side.hi < side.lo)
-    if side.starts is not None:
-        open_ &= np.diff(side.starts) == 0
-    return np.asarray(open_)
 
 
 def spread(
@@ -91,8 +32,8 @@ def spread(
     taxonomy: Taxonomy | None = None,
     domain: pl.Series | None = None,
     order: Sequence[str] = (),
-) -> Spread:
-    """Read the cells of a column and find what each may stand for.
+) -> Sides:
+    """Read the cells of a column and find what each may stand for; its values stand in ``known``.
 
     ``domain``: the values that the column can have, ascending, when they are known; else they are
     found in the cells. ``order``: the texts of an ordered column, lowest first.
@@ -124,7 +65,7 @@ def spread(
             f"Column {name!r} holds {cell!r}, which {lacking}. Give the hierarchies, and the order "
             "of ordered texts, that the release was made with."
         )
-    return Spread.from_sides(side)
+    return side.opened()
 
 
 def _are_moments(shown: pl.Series) -> bool:

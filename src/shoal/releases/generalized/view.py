@@ -19,10 +19,11 @@ from shoal.releases.categories import Coded, chosen, combine, sort
 from shoal.releases.ends import ENDS, ends_of
 from shoal.releases.estimates.bayes import tally
 from shoal.releases.estimates.intervals import normal_interval
-from shoal.releases.generalized.spread import Spread, spread
+from shoal.releases.generalized.spread import spread
 from shoal.releases.opened import Opened
 from shoal.releases.posterior import Posterior
 from shoal.releases.published import Published, read
+from shoal.releases.readback import Sides
 from shoal.tables.cells import blank, merged
 from shoal.tables.domain import Taxonomy
 from shoal.tables.schema import plain, unknown_column
@@ -44,7 +45,7 @@ class GeneralizedView:
     quasi: tuple[str, ...]
     taxonomies: Mapping[str, Taxonomy] = field(default_factory=dict)
     domains: Mapping[str, pl.Series] = field(default_factory=dict)
-    given: Mapping[str, Spread] = field(default_factory=dict)
+    given: Mapping[str, Sides] = field(default_factory=dict)
     orders: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     grouped: Published | None = None
     estimators = ("uniform",)
@@ -55,10 +56,10 @@ class GeneralizedView:
         return self.grouped or read(self.frame, self.quasi)
 
     @cached_property
-    def _spreads(self) -> dict[str, Spread]:
+    def _spreads(self) -> dict[str, Sides]:
         return dict(self.given)
 
-    def spread(self, name: str) -> Spread:
+    def spread(self, name: str) -> Sides:
         """Return the cells of a column, read once."""
         if name not in self._spreads:
             self._spreads[name] = spread(
@@ -97,7 +98,7 @@ class GeneralizedView:
         weight = np.ones(self.published.sizes.size)
         for name, wanted in query.where.items():
             cells = self.spread(name)
-            inside = np.where(chosen(cells.values, wanted), 0, -1)
+            inside = np.where(chosen(cells.known, wanted), 0, -1)
             weight *= cells.shares(inside, 1)[:, 0]
         return tally(value, weight[owner] * count, len(names))
 
@@ -105,7 +106,7 @@ class GeneralizedView:
         """Estimate all combinations; the interval takes each row of a class as its own draw."""
         names, owner, value, count = self._runs(of)
         parts = [
-            sort(wanted.column, self.spread(wanted.column).values, wanted, gaps=False)
+            sort(wanted.column, self.spread(wanted.column).known, wanted, gaps=False)
             for wanted in by
         ]
         combined = combine(parts)
@@ -196,7 +197,7 @@ def open_view(opened: Opened, of: str) -> GeneralizedView:
         tuple(taken),
         {name: tree for name, tree in opened.taxonomies.items() if name in taken},
         opened.domains,
-        {name: Spread.from_sides(side) for name, side in opened.sides.items()},
+        {name: side.opened() for name, side in opened.sides.items()},
         orders={column.name: column.order for column in opened.columns if column.order},
         grouped=opened.published if taken == opened.quasi else None,
     )

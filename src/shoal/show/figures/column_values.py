@@ -15,8 +15,9 @@ from shoal.base.errors import InputError
 from shoal.base.partition import Bools, Floats, Ints
 from shoal.releases.base import Query
 from shoal.releases.categories import Coded
-from shoal.releases.generalized.spread import Spread, spread
+from shoal.releases.generalized.spread import spread
 from shoal.releases.opened import Opened
+from shoal.releases.readback import Sides
 from shoal.tables.cells import as_text, blank, typed
 from shoal.tables.domain import STAR
 
@@ -92,7 +93,7 @@ def _generalized(opened: Opened, name: str) -> ColumnReading:
     cells = _cells(opened, name)
     if cells is None:
         return _as_they_stand(opened, name)
-    size = len(cells.values)
+    size = len(cells.known)
     rows = np.bincount(cells.cells, opened.published.sizes, minlength=cells.lo.size)
     share = rows / (cells.hi - cells.lo + 1)
     counts = np.zeros(cells.lo.size, np.int64) if cells.starts is None else np.diff(cells.starts)
@@ -116,11 +117,11 @@ def _generalized(opened: Opened, name: str) -> ColumnReading:
     weight[met] += float(rows[everything].sum()) / max(met.size, 1)
     wide = max(1.0 - silent - exact, 0.0)
     return ColumnReading(
-        cells.values.gather(met), weight[met], named[met], exact, wide, silent, at=met
+        cells.known.gather(met), weight[met], named[met], exact, wide, silent, at=met
     )
 
 
-def _stars(opened: Opened, name: str, cells: Spread) -> Bools:
+def _stars(opened: Opened, name: str, cells: Sides) -> Bools:
     """Say which of the cells leave every value possible."""
     published = opened.published.cells
     column = name if name in published.columns else f"{name}_lo"
@@ -131,7 +132,7 @@ def _stars(opened: Opened, name: str, cells: Spread) -> Bools:
 
 
 @_once
-def _cells(opened: Opened, name: str) -> Spread | None:
+def _cells(opened: Opened, name: str) -> Sides | None:
     tree, order = opened.taxonomies.get(name), opened.column(name).order
     if tree is not None:
         return spread(opened.published, name, tree)
@@ -169,4 +170,4 @@ def extents(opened: Opened, name: str) -> tuple[Ints, int] | None:
     if cells.starts is not None:
         counts = np.diff(cells.starts)
         wide = np.where(counts > 0, counts, wide)
-    return wide[cells.cells].astype(np.int64), len(cells.values)
+    return wide[cells.cells].astype(np.int64), len(cells.known)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from shoal.base.errors import ParameterError, format_names, suggest_nearest
@@ -16,22 +16,44 @@ DEFAULT_K = (2, 5, 10, 50)
 
 
 @dataclass(frozen=True, eq=False)
-class Choice:
-    """A setting to be tried.
+class ComparedSetting:
+    """One method with one promise, and what came of it.
 
-    ``method`` as it was asked for, options included; ``values`` what the flags of the rules say.
+    Parameters
+    ----------
+    method
+        The method as it was asked for, options included.
+    values
+        What the flags of the rules say, for instance ``{"k": 5}``.
+    label
+        Both in a few words.
+    plan
+        The plan that was carried out.
+    verified
+        Whether there is a release and checking it found no fault.
+    promised
+        What the release promises.
+    reason, detail
+        Why there is no release: in short, without any value of the table, and in full.
+    figures
+        What was measured; means over the repeats, of risks the highest.
+    spread
+        Lowest and highest loss of the repeats.
+    release
+        The release of the first repeat with its figures, unless it was not to be kept.
     """
 
     method: str
     values: Mapping[str, Any]
+    label: str
     plan: Plan
-
-    @property
-    def label(self) -> str:
-        """The setting in a few words, for instance ``mondrian k=5 l=3``."""
-        return " ".join(
-            (self.method, *(f"{flag}={format_flag_value(v)}" for flag, v in self.values.items()))
-        )
+    verified: bool = False
+    promised: tuple[str, ...] = ()
+    reason: str = ""
+    detail: str = field(default="", repr=False)
+    figures: Mapping[str, float] = field(default_factory=dict)
+    spread: tuple[float, float] | None = None
+    release: Any = field(default=None, repr=False)
 
 
 def format_flag_value(value: Any) -> str:
@@ -43,7 +65,7 @@ def format_flag_value(value: Any) -> str:
 
 def choices(
     plan: Plan, methods: Sequence[str] | None, rule_values: Mapping[str, Sequence[Any]]
-) -> tuple[Choice, ...]:
+) -> tuple[ComparedSetting, ...]:
     """Return every method with every combination of the values, in the order asked for.
 
     Parameters
@@ -78,7 +100,10 @@ def choices(
         for values in combined:
             asked = rules_asked(values)
             full = plan.changed({"promised": asked, "method": {"name": name, **options}})
-            tried.append(Choice(text, values, full))
+            label = " ".join(
+                (text, *(f"{flag}={format_flag_value(v)}" for flag, v in values.items()))
+            )
+            tried.append(ComparedSetting(text, values, label, full))
     return tuple(tried)
 
 

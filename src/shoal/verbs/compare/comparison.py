@@ -13,11 +13,10 @@ import polars as pl
 
 from shoal.base.errors import format_names
 from shoal.base.results import Caution, Piece, Result
-from shoal.plan.plan import Plan
 from shoal.show.charts.paper import Chart
 from shoal.show.charts.plane import Point, scatter
 from shoal.tables.native import Native
-from shoal.verbs.compare.choices import format_flag_value
+from shoal.verbs.compare.choices import ComparedSetting, format_flag_value
 from shoal.verbs.compare.frontier import (
     RISKS,
     Advice,
@@ -30,47 +29,6 @@ from shoal.verbs.compare.frontier import (
 )
 from shoal.verbs.compare.measuring import figures_of_settings
 from shoal.verbs.compare.settings_table import settings_table
-
-
-@dataclass(frozen=True, eq=False)
-class ComparedSetting:
-    """One method with one promise, and what came of it.
-
-    Parameters
-    ----------
-    method
-        The method as it was asked for, options included.
-    values
-        What the flags of the rules say, for instance ``{"k": 5}``.
-    label
-        Both in a few words.
-    plan
-        The plan that was carried out.
-    verified
-        Whether there is a release and checking it found no fault.
-    promised
-        What the release promises.
-    reason, detail
-        Why there is no release: in short, without any value of the table, and in full.
-    figures
-        What was measured; means over the repeats, of risks the highest.
-    spread
-        Lowest and highest loss of the repeats.
-    release
-        The release of the first repeat with its figures, unless it was not to be kept.
-    """
-
-    method: str
-    values: Mapping[str, Any]
-    label: str
-    plan: Plan
-    verified: bool = False
-    promised: tuple[str, ...] = ()
-    reason: str = ""
-    detail: str = field(default="", repr=False)
-    figures: Mapping[str, float] = field(default_factory=dict)
-    spread: tuple[float, float] | None = None
-    release: Any = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -20,8 +20,8 @@ from shoal.tables.compatibility import refuse
 from shoal.tables.original import Original
 from shoal.tables.request import Request
 from shoal.verbs.anonymize import Clock, Made, Progress, collect_warnings, execute
-from shoal.verbs.compare.choices import Choice, choices
-from shoal.verbs.compare.comparison import ComparedSetting, Comparison
+from shoal.verbs.compare.choices import ComparedSetting, choices
+from shoal.verbs.compare.comparison import Comparison
 from shoal.verbs.compare.frontier import RECIPIENTS, RISKS, Axes, check_axis, costs
 from shoal.verbs.compare.measuring import QUERIES, Yardstick, make_yardstick
 
@@ -108,42 +108,33 @@ def compare(
     )
 
 
-def _settled(choice: Choice, table: Original) -> Choice:
+def _settled(choice: ComparedSetting, table: Original) -> ComparedSetting:
     """Write the defaults out, and refuse rules that no method could keep on this table."""
     plan = choice.plan.final(table.plan)
     build_rules([rule.spec for rule in plan.rules], table.schema.sensitive)
     return replace(choice, plan=plan)
 
 
+@dataclass(frozen=True, eq=False)
 class _Runner:
     """Runs settings on one table, encoding it once for each form that a method takes."""
 
-    def __init__(
-        self,
-        table: Original,
-        yardstick: Yardstick,
-        extra: tuple[Rule, ...],
-        repeats: int,
-        keep: Callable[[Made], Any] | None,
-        tell: Callable[[str], object],
-    ) -> None:
-        self.table = table
-        self.yardstick = yardstick
-        self.extra = extra
-        self.repeats = repeats
-        self.keep = keep
-        self.tell = tell
-        self.encoded: dict[bool, Encoded] = {}
+    table: Original
+    yardstick: Yardstick
+    extra: tuple[Rule, ...]
+    repeats: int
+    keep: Callable[[Made], Any] | None
+    tell: Callable[[str], object]
+    encoded: dict[bool, Encoded] = field(default_factory=dict)
 
-    def run(self, choice: Choice) -> ComparedSetting | None:
+    def run(self, choice: ComparedSetting) -> ComparedSetting | None:
         """Return what came of a setting, None when it was stopped before it was done."""
-        blank = ComparedSetting(choice.method, choice.values, choice.label, choice.plan)
         runs: list[dict[str, float]] = []
         for repeat in range(self.repeats):
             try:
                 done = self._once(choice, repeat)
             except (Infeasible, ParameterError) as error:
-                return replace(blank, reason=short(str(error)), detail=str(error))
+                return replace(choice, reason=short(str(error)), detail=str(error))
             if done is None:
                 return None
             made, figures = done
@@ -152,7 +143,7 @@ class _Runner:
             runs.append(figures)
         losses = [figures[DEFAULT_LOSS] for figures in runs]
         return replace(
-            blank,
+            choice,
             verified=first.run.verdict.holds,
             promised=tuple(result.promise for result in first.run.verdict.rules),
             figures=_together(runs),
@@ -196,7 +187,7 @@ class _Runner:
     def _stopped(self, label: str, _rate: float) -> bool:
         return self.tell(label) is True
 
-    def _once(self, choice: Choice, repeat: int) -> tuple[Made, dict[str, float]] | None:
+    def _once(self, choice: ComparedSetting, repeat: int) -> tuple[Made, dict[str, float]] | None:
         cut = False
 
         def progress(stage: str) -> bool:
@@ -253,7 +244,7 @@ def _for_recipient(axes: Axes, yardstick: Yardstick, recipient: str | None) -> A
 
 def _axes(
     settings: Sequence[ComparedSetting],
-    tried: Sequence[Choice],
+    tried: Sequence[ComparedSetting],
     yardstick: Yardstick,
     risk: str | None,
     cost: str | None,

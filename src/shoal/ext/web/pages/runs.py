@@ -127,7 +127,8 @@ def _advice(table: OpenTable, root: str, recipient: str) -> dict[str, Any]:
     Losses of other columns or hierarchies say nothing about each other: only the runs that have
     those of the last one are weighed.
     """
-    from shoal.verbs.compare.comparison import ComparedSetting, Comparison
+    from shoal.verbs.compare.choices import ComparedSetting
+    from shoal.verbs.compare.comparison import Comparison
     from shoal.verbs.compare.frontier import Axes
 
     done = [run for run in table.runs.values() if run.view is not None]
