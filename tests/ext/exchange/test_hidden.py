@@ -85,6 +85,44 @@ def with_sheet(file: Path, change) -> Path:
     return file
 
 
+USUAL = b"http://schemas.openxmlformats.org/"
+STRICT = {
+    USUAL + b"spreadsheetml/2006/main": b"spreadsheetml/main",
+    USUAL + b"officeDocument/2006/relationships": b"officeDocument/relationships",
+}
+
+
+def test_a_strict_workbook_hides_nothing_unseen(tmp_path):
+    """Excel's "Strict Open XML" has other namespaces."""
+    file = workbook(tmp_path / "b.xlsx", lambda *made: (rows_of(4)(*made), columns_of("B")(*made)))
+    with zipfile.ZipFile(file) as box:
+        parts = {name: box.read(name) for name in box.namelist()}
+    with zipfile.ZipFile(file, "w") as box:
+        for name, content in parts.items():
+            for usual, own in STRICT.items():
+                content = content.replace(usual, b"http://purl.oclc.org/ooxml/" + own)
+            box.writestr(name, content)
+    with pytest.raises(shoal.InputError, match=r"1 row \(4\) and 1 column \('pay'\) cannot be"):
+        read_table(file)
+    assert read_table(file, hidden="skip").shape == (29, 2)
+    assert read_table(file, hidden="include").shape == (30, 3)
+
+
+@pytest.mark.parametrize("sign", [b"&#49;", b" 1 ", b" true", b"tr&#117;e"])
+def test_however_the_sign_is_written(tmp_path, sign):
+    file = workbook(tmp_path / "b.xlsx", rows_of(4))
+    with_sheet(file, lambda text: text.replace(b'hidden="1"', b'hidden="%s"' % sign))
+    with pytest.raises(shoal.InputError, match=r"1 row \(4\) cannot be seen"):
+        read_table(file)
+
+
+@pytest.mark.parametrize("height", ["&#48;", " 0 ", "0.&#49;"])
+def test_however_a_height_is_written(tmp_path, height):
+    file = workbook(tmp_path / "b.xlsx", lambda _book, _sheet: None)
+    with pytest.raises(shoal.InputError, match=r"1 row \(4\) and 1 column"):
+        read_table(with_sheet(file, sized(height, "0.1")))
+
+
 def sized(height: str, width: str):
     cols = f'<cols><col min="3" max="3" width="{width}" customWidth="1"/></cols><sheetData>'
 

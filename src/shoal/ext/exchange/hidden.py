@@ -13,15 +13,14 @@ from xml.etree import ElementTree as Xml
 
 from shoal.base.errors import InputError, format_names
 
-_MAIN = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
 _BLOCK = 1 << 20
 _SHOWN = 5
-# Cheap to look for: a sheet without any of these hides nothing.
+# Cheap to look for: a sheet without any of these hides nothing. A value may have spaces around it,
+# and its signs may be written by their numbers.
 _SIGNS = re.compile(
-    rb"\b(?:hidden|zeroHeight)\s*=\s*[\"'](?:1|true)[\"']|"
-    rb"\b(?:ht|width|defaultRowHeight|defaultColWidth)\s*=\s*[\"'](?:0*\.\d*|0+|[\d.]+[eE]-\d+)[\"']"
+    rb"\b(?:hidden|zeroHeight)\s*=\s*[\"'](?!(?:0|false)[\"'])|"
+    rb"\b(?:ht|width|defaultRowHeight|defaultColWidth)\s*=\s*[\"'](?:0*\.\d*[\"']|0+[\"']|[^\"']*[eE&\s-])"
 )
-_TRUE = ("1", "true")
 _HEIGHT, _WIDTH = 1.0, 0.5
 """Points and characters below which nobody sees a row or a column."""
 
@@ -134,15 +133,15 @@ def _walked(stream: Any, sheet: bool) -> HiddenParts:
     shown: list[tuple[int, int]] = []
     place, number, top, bottom, filtered, low, narrow = -1, 0, 0, 0, False, False, False
     for _, part in Xml.iterparse(stream):  # noqa: S314 -- expat bounds entities
-        tag = part.tag.removeprefix(_MAIN)
+        tag = _name(part)
         if tag == "sheetFormatPr":
-            zero = part.get("zeroHeight") in _TRUE
+            zero = _true(part, "zeroHeight")
             low = zero or _below(part, "defaultRowHeight", _HEIGHT)
             narrow = _below(part, "defaultColWidth", _WIDTH)
         elif tag == "col":
             span = (int(part.get("min", "1")), int(part.get("max", "16384")))
             thin = narrow if part.get("width") is None else _below(part, "width", _WIDTH)
-            (spans if thin or part.get("hidden") in _TRUE else shown).append(span)
+            (spans if thin or _true(part, "hidden") else shown).append(span)
         elif tag in ("autoFilter", "tablePart"):
             filtered = True
         elif tag == "row":
@@ -173,11 +172,20 @@ def _walked(stream: Any, sheet: bool) -> HiddenParts:
 
 def _row_hidden(row: Xml.Element, *, low: bool) -> bool:
     """Tell whether nobody sees a row; ``low``: nobody sees one that says nothing of itself."""
-    if row.get("hidden") in _TRUE:
+    if _true(row, "hidden"):
         return True
     if row.get("ht") is None:
         return low and row.get("hidden") is None
     return _below(row, "ht", _HEIGHT)
+
+
+def _name(part: Xml.Element) -> str:
+    """Return a tag without its namespace: strict workbooks have another one."""
+    return part.tag.rpartition("}")[2]
+
+
+def _true(part: Xml.Element, word: str) -> bool:
+    return part.get(word, "").strip() in ("1", "true")
 
 
 def _below(part: Xml.Element, size: str, least: float) -> bool:
@@ -191,10 +199,10 @@ def _within(at: int, spans: list[tuple[int, int]]) -> bool:
 def _filled(row: Xml.Element) -> set[int]:
     """Return the numbers of the columns in which a row holds something."""
     at, filled = 0, set()
-    for cell in row.iter(f"{_MAIN}c"):
+    for cell in row.iterfind("{*}c"):
         letters = re.match("[A-Z]+", cell.get("r", ""))
         at = _number(letters[0]) if letters else at + 1
-        if any(own.tag in (f"{_MAIN}v", f"{_MAIN}is") for own in cell):
+        if any(_name(own) in ("v", "is") for own in cell):
             filled.add(at)
     return filled
 

@@ -22,7 +22,7 @@ from shoal.base.parsing import Unreadable
 from shoal.ext.exchange.hidden import HiddenParts, hidden_in
 from shoal.tables.cells import as_text
 
-_MAIN = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
+_STRICT = "{http://purl.oclc.org/ooxml/officeDocument/relationships}id"
 _LINK = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
 _MOST = {"rows": 1_048_575, "columns": 16_384, "characters": 32_767}  # below the header, by Excel
 _FIRST_DAY = pl.date(1900, 3, 1)  # Excel counts a day that never was before it
@@ -178,8 +178,8 @@ def _sheets(box: zipfile.ZipFile, *, hidden: bool) -> dict[str, str]:
     links = Xml.fromstring(box.read("xl/_rels/workbook.xml.rels"))  # noqa: S314
     parts = {link.get("Id"): str(link.get("Target")) for link in links}
     return {
-        str(sheet.get("name")): parts[sheet.get(_LINK)]
-        for sheet in book.iter(f"{_MAIN}sheet")
+        str(sheet.get("name")): parts[sheet.get(_LINK) or sheet.get(_STRICT)]
+        for sheet in book.iterfind(".//{*}sheet")
         if hidden or sheet.get("state", "visible") == "visible"
     }
 
