@@ -16,7 +16,8 @@ from shoal.measures.losses.queries import query_error, true_counts, workload
 from shoal.privacy import FrequencyLDiversity, LDiversity, Rule
 from shoal.tables.cells import natural
 from shoal.tables.domain import Taxonomy
-from shoal.tables.open_table import merge_plan, take_in
+from shoal.tables.find_hierarchies import find_hierarchies
+from shoal.tables.open_table import load_table, merge_plan, settle_table
 from shoal.verbs.anonymize import Clock, execute
 
 METHODS = ("mondrian", "tp", "dummies", "anatomy")
@@ -72,7 +73,9 @@ def compare_queries(
         start = time.perf_counter()
         rules = [_rule(name, l, sensitive)]
         plan = merge_plan(None, quasi=quasi, sensitive=sensitive, rules=rules, method=name)
-        taken = take_in(frame, plan.final(), trees)
+        full = plan.final()
+        found = find_hierarchies(full, frame.columns, trees)
+        taken = settle_table(load_table(frame, full), full, found)
         made = execute(taken, taken.plan, Clock(lambda stage: None))
         seconds = time.perf_counter() - start
         release = replace(made.opened, domains=domains).view(sensitive)

@@ -30,9 +30,9 @@ from shoal.tables.native import Native, is_spark_frame
 from shoal.tables.open_table import (
     Domains,
     Names,
-    load_with_digest,
     locate_table,
     merge_plan,
+    read_data,
 )
 from shoal.tables.source import parse_place
 
@@ -51,7 +51,7 @@ def read(
 ) -> Table[Any]:
     """Read a table, once. ``declare`` may depend on the columns, which are known only then."""
     start = time.perf_counter()
-    frame, digest = load_with_digest(data, plan)
+    frame, digest = read_data(locate_table(data, plan), plan.data)
     seconds = time.perf_counter() - start
     plan = plan if declare is None else merge_plan(plan, **declare(frame.columns))
     taxonomies = find_hierarchies(plan, frame.columns, hierarchies)

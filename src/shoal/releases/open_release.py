@@ -23,7 +23,7 @@ from shoal.releases.opened import Opened
 from shoal.tables.files import read_file, second_path
 from shoal.tables.find_hierarchies import Hierarchies, find_hierarchies, is_path
 from shoal.tables.native import from_native
-from shoal.tables.open_table import load_released
+from shoal.tables.open_table import read_data
 from shoal.tables.schema import Column
 from shoal.tables.set_cells import read_sets
 from shoal.tables.source import Source, parse_place, side_table
@@ -51,8 +51,11 @@ def open_published(
     def declared(columns: Sequence[str]) -> Plan:
         return plan if isinstance(plan, Plan) else plan(columns)
 
-    frame, digest = load_released(
-        released, lambda columns: declared(columns).names(Role.QUASI), how
+    # Only empty means missing there: what else stands in a release is published.
+    frame, digest = read_data(
+        parse_place(released) if is_path(released) else released,
+        how.released,
+        lambda columns: declared(columns).names(Role.QUASI),
     )
     tables = {"release": frame, **side_tables(released, frame, st, how)}
     full = declared(frame.columns)

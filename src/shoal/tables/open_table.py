@@ -22,7 +22,7 @@ from shoal.privacy import Rule, flatten
 from shoal.tables.cells import as_text
 from shoal.tables.domain import Taxonomy
 from shoal.tables.files import read_file
-from shoal.tables.find_hierarchies import Hierarchies, find_hierarchies, is_path
+from shoal.tables.find_hierarchies import is_path
 from shoal.tables.grid import DEFAULT_GRID, OFF, kept_grid
 from shoal.tables.guessing.guess import guess
 from shoal.tables.guessing.guess_person import check_persons, not_people
@@ -77,15 +77,6 @@ def extra_rules(rules: Sequence[Rule] | Rule | None) -> tuple[Rule, ...]:
 def one_or_more(rules: Sequence[Rule] | Rule) -> Sequence[Rule]:
     """Take a rule for a list of one."""
     return rules if isinstance(rules, Sequence) else [rules]
-
-
-def take_in(data: Any, plan: Plan, hierarchies: Hierarchies | None = None) -> Original:
-    """Read the table and settle what the plan leaves open.
-
-    ``hierarchies``: the call's own; a folder of them stands in the plan already.
-    """
-    frame = load_table(data, plan)
-    return settle_table(frame, plan, find_hierarchies(plan, frame.columns, hierarchies))
 
 
 def settle_table(frame: pl.DataFrame, plan: Plan, taxonomies: Mapping[str, Taxonomy]) -> Original:
@@ -193,32 +184,19 @@ def _from(where: Path | Source, plan: Plan) -> Path | Source:
 
 def load_table(data: Any, plan: Plan) -> pl.DataFrame:
     """Read a file or a table of a database, or take a frame in, as the plan says."""
-    return load_with_digest(data, plan)[0]
+    return read_data(locate_table(data, plan), plan.data)[0]
 
 
-def load_with_digest(data: Any, plan: Plan) -> tuple[pl.DataFrame, str]:
-    """Load a table, and return the SHA-256 of the file that it was read from, if it was one."""
-    return _read(locate_table(data, plan), plan.data)
-
-
-def load_released(
-    data: Any,
-    text: Callable[[Sequence[str]], Collection[str]],
-    how: DataPart,
-) -> tuple[pl.DataFrame, str]:
-    """Read a published table, where only empty means missing: what else stands there is published.
-
-    ``text`` says which of its columns stay text: a reader can tell 1.5 from 1.50. ``how``: what is
-    said of files; an encoding is the original's alone if the release is UTF-8.
-    """
-    return _read(parse_place(data) if is_path(data) else data, how.released, text)
-
-
-def _read(
+def read_data(
     data: Any,
     how: DataPart,
     text: Callable[[Sequence[str]], Collection[str]] | None = None,
 ) -> tuple[pl.DataFrame, str]:
+    """Read a file or a database, or take a frame; return also the SHA-256 of a file.
+
+    ``text``: of a published table, which of its columns stay text, because a reader can tell 1.5
+    from 1.50.
+    """
     if isinstance(data, Source) or is_path(data):
         path = data if isinstance(data, Source) else Path(data)
         return read_file(path, how, text=text or (), quoted=text is not None)

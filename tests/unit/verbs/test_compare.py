@@ -160,7 +160,7 @@ def test_a_release_of_a_comparison_is_the_one_that_anonymize_makes(found):
 def test_the_table_is_read_and_encoded_once(monkeypatch, tmp_path):
     people().write_csv(tmp_path / "people.csv")
     counts = Counter()
-    for module, name in ((opening, "load_with_digest"), (running, "encode")):
+    for module, name in ((opening, "read_data"), (running, "encode")):
         real = getattr(module, name)
 
         def counted(*args, _real=real, _name=name, **more):
@@ -176,7 +176,7 @@ def test_the_table_is_read_and_encoded_once(monkeypatch, tmp_path):
         queries=0,
     )
     # kaim takes sets as flat trees: another form.
-    assert counts == {"load_with_digest": 1, "encode": 2}
+    assert counts == {"read_data": 1, "encode": 2}
 
 
 @pytest.mark.filterwarnings("ignore::shoal.ShoalWarning")

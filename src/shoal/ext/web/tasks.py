@@ -30,7 +30,7 @@ from shoal.releases.open_release import open_published
 from shoal.tables.compatibility import faults
 from shoal.tables.find_hierarchies import find_hierarchies
 from shoal.tables.hierarchy import write_hierarchy
-from shoal.tables.open_table import load_with_digest, resolve_schema
+from shoal.tables.open_table import read_data, resolve_schema
 from shoal.tables.request import Request
 from shoal.tables.schema import Schema
 from shoal.verbs.first_plan import first_plan
@@ -49,7 +49,7 @@ def frame_of(table: Mapping[str, Any]) -> pl.DataFrame:
     key = json.dumps(table, sort_keys=True)
     if _last.get("key") != key:
         _last.clear()
-        frame, digest = load_with_digest(table["path"], reading(table))
+        frame, digest = read_data(table["path"], reading(table).data)
         _last.update(key=key, frame=frame, digest=digest, histograms={}, standing={})
     frame = _last["frame"]
     assert isinstance(frame, pl.DataFrame)
