@@ -220,7 +220,7 @@ def test_spark_refuses_what_shards_cannot_answer():
     settings = SimpleNamespace(driver_tuples=10)
     tuples = SimpleNamespace(size=20, total=30)
     by_rule = SimpleNamespace(rules=(Coverage(5.0, "ill"),), settings=settings)
-    with pytest.raises(ParameterError, match="the rule 'coverage' speaks of the whole table"):
+    with pytest.raises(ParameterError, match="the rule 'coverage' compares with the whole table"):
         check_shardable(METHOD, by_rule, tuples)
     by_method = SimpleNamespace(rules=(LDiversity(2, "ill"),), settings=settings)
     with pytest.raises(ParameterError, match="'lump' cannot be cut into shards: it looks at all"):

@@ -107,7 +107,7 @@ def test_python_keeps_it(table, key, monkeypatch, tmp_path) -> None:
     plan = plan_with(table, key)
     said = []
     monkeypatch.setattr(Table, "settled", None)
-    monkeypatch.setattr("shoal.api.opening.gather", lambda *_: {})
+    monkeypatch.setattr("shoal.api.opening.find_hierarchies", lambda *_: {})
     monkeypatch.setattr(Table, "_carried_out", lambda _self, full, *_, **__: (said.append(full), 0))
     (tmp_path / "plan.toml").write_text(plan.to_toml())
     monkeypatch.chdir(tmp_path)
