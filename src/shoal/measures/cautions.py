@@ -14,6 +14,7 @@ from shoal.base.errors import format_names
 from shoal.base.roles import Kind, Role
 from shoal.measures.outliers import idle_grids, outlier_warnings
 from shoal.plan.plan import Plan
+from shoal.plan.setting import same_values
 from shoal.privacy import Rule
 from shoal.tables.cells import as_text, merged
 from shoal.tables.original import Original
@@ -84,6 +85,18 @@ def _doubtful(table: Original, rules: Rules) -> Iterator[str]:
         if name in table.schema and name in table.frame.columns:
             cells = table.schema[name].clean(table.frame[name])
             yield from doubtful(name, as_text(merged(cells, table.plan.release.same)))
+
+
+def _unknown_same(table: Original, _rules: Rules) -> Iterator[str]:
+    """Values that were to count as one and that nobody has."""
+    there = [table.schema[name].clean(table.frame[name]) for name in table.schema.sensitive]
+    known = {text for cells in there for text in _spelled(as_text(cells.unique().drop_nulls()))}
+    named = list(same_values(table.plan.release.same))
+    if lost := [name for name in named if _spelled(pl.Series([name]))[0] not in known]:
+        yield (
+            f"same says that {format_names(lost)} counts as another value, and no sensitive column "
+            "has it. Check the spelling, or leave it out."
+        )
 
 
 def doubtful(name: str, texts: pl.Series) -> Iterator[str]:
@@ -178,6 +191,7 @@ CAUTIONS: tuple[Callable[[Original, Rules], Iterator[str]], ...] = (
     _unique_others,
     *PLANNED,
     _doubtful,
+    _unknown_same,
     _formulas,
     _unread,
     _outliers,

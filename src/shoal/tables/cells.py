@@ -7,8 +7,8 @@ is ever turned into a null because it did not fit.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
-from typing import Literal
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any, Literal
 
 import numpy as np
 import polars as pl
@@ -310,11 +310,42 @@ TEXTS = (pl.String, pl.Categorical, pl.Enum)  # of columns that hold texts
 
 
 def merged(series: pl.Series, groups: Sequence[str]) -> pl.Series:
-    """Return a column with the value in every cell that it counts as."""
-    if not groups or not isinstance(series.dtype, TEXTS):
+    """Return a column with the value in every cell that it counts as.
+
+    Numbers and dates are compared as such: ``1`` and ``1.0`` are one value of a column of numbers.
+    """
+    if not groups:
         return series
-    texts = series.cast(pl.String)
     names = same_values(groups)
+    if not isinstance(series.dtype, TEXTS):
+        return _merged_values(series, names)
+    texts = series.cast(pl.String)
     names |= {name: name for name in names.values()}  # with spaces around it, too
     said = texts.str.strip_chars().replace_strict(names, default=None, return_dtype=pl.String)
     return said.fill_null(texts).alias(series.name)
+
+
+def _merged_values(series: pl.Series, names: Mapping[str, str]) -> pl.Series:
+    """Put together values that are no texts: each counts as the first of its group that is one."""
+    if not (series.dtype.is_numeric() or series.dtype.is_temporal() or series.dtype == pl.Boolean):
+        return series
+    groups: dict[str, list[str]] = {}
+    for value, name in names.items():
+        groups.setdefault(name, [name]).append(value)
+    said: dict[Any, Any] = {}
+    for texts in groups.values():
+        values = _read_like(series, texts)
+        said |= dict.fromkeys(values, values[0]) if values else {}
+    old, new = (pl.Series(part, dtype=series.dtype) for part in (list(said), list(said.values())))
+    return series.replace(old, new)
+
+
+def _read_like(series: pl.Series, texts: Sequence[str]) -> list[Any]:
+    """Return those texts that are values of a column, as its values."""
+    if series.dtype.is_numeric():
+        said = pl.Series(texts, dtype=pl.String)
+        whole = said.str.replace(r"\.0*$", "").cast(series.dtype, strict=False)
+        return whole.fill_null(said.cast(series.dtype, strict=False)).drop_nulls().to_list()
+    there = series.drop_nulls().unique()
+    known = dict(zip(as_text(there).str.to_lowercase(), there, strict=True))
+    return [known[text.lower()] for text in texts if text.lower() in known]

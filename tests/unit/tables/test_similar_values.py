@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import date
+
 import numpy as np
 import polars as pl
 import pytest
@@ -87,6 +89,37 @@ def test_the_rules_and_the_check_count_them_as_one(rule) -> None:
         assert verdict.holds is by_hand.holds
     if "l" in rule:
         assert not shoal.audit(apart.frame, plan=together.plan).holds
+
+
+@pytest.mark.parametrize(
+    ("values", "same", "found"),
+    [
+        ([1, 2, 3, None], ["1=2"], [1, 1, 3, None]),
+        ([1.0, 2.0, 2.5], ["9=1,2.50"], [9.0, 2.0, 9.0]),
+        ([1, 2, 3], ["low=1,2", "x=y"], [1, 1, 3]),
+        ([True, False, None], ["False=true"], [False, False, None]),
+        ([date(2024, 1, 2), date(2024, 1, 3)], ["2024-01-03=2024-01-02"], [date(2024, 1, 3)] * 2),
+        ([["a"], ["b"]], ["a=b"], [["a"], ["b"]]),
+    ],
+)
+def test_values_that_are_no_texts_count_as_one_too(values, same, found) -> None:
+    assert merged(pl.Series("ill", values), same).to_list() == found
+
+
+def test_a_value_that_nobody_has_is_named() -> None:
+    asked = {"quasi": ["age", "sex"], "sensitive": "ill", "k": 3, "l": 2, "seed": 2**90}
+    with pytest.warns(ShoalWarning, match="'AIDSS' counts as another value, and no sensitive"):
+        shoal.anonymize(people(), same=["HIV=AIDSS,HIV infection,hiv"], **asked)
+
+
+def test_numbers_of_diagnoses_that_count_as_one_hide_nobody_behind_each_other() -> None:
+    frame = pl.DataFrame({"age": [30] * 4 + [60] * 4, "ill": [1, 2, 2, 3, 1, 5, 7, 8]})
+    asked = {"quasi": "age", "sensitive": "ill", "k": 4, "l": 2, "seed": 2**90}
+    apart = shoal.anonymize(frame, **asked)
+    assert apart.frame["age"].n_unique() == 2
+    together = shoal.anonymize(frame, same=["1=2,3"], **asked)
+    assert together.frame["age"].n_unique() == 1
+    assert not shoal.audit(apart.frame, plan=together.plan).holds
 
 
 def test_methods_that_publish_sets_of_values_refuse_it() -> None:
