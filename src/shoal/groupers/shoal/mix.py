@@ -47,8 +47,9 @@ DRAWN = 8_000
 """Rows of a larger table that say which is the best."""
 REMEMBERED = 50_000_000
 """Pairs of a group and a combination of sensitive values up to which refusals are remembered."""
-PAIRS = 10_000_000
-"""Pairs of a row and a group up to which every one of them is priced."""
+PAIRS = 100_000_000
+"""Pairs of a row and a group up to which every one of them is priced (FARS, 100,937 rows, k = 10,
+t = 0.1: 0.5070; where the repair joins these rows 0.5377, in a second more)."""
 
 
 def balanced(task: Task, rng: np.random.Generator) -> Ints:
