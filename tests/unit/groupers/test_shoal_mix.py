@@ -167,3 +167,25 @@ def test_no_other_method_loses_less_under_a_rule_on_shares(rule):
         for method in (mondrian, k_member):
             theirs = method.group(data, both, np.random.default_rng(seed))
             assert iloss(data, ours).rate <= iloss(data, theirs).rate + 1e-9
+
+
+@pytest.mark.parametrize("drawn", [60, 8])
+def test_sizes_that_a_sample_has_too_few_groups_of_are_tried_on_the_whole_table(drawn, monkeypatch):
+    data = table(6, 120)
+    task = make_task(data, All((KAnonymity(2), TCloseness(0.4, "s0"))), EFFORTS["normal"])
+    tried, made = [], mix.mixed
+
+    def watched(part, rng, size):
+        tried.append((part.data.rows, size))
+        return made(part, rng, size)
+
+    monkeypatch.setattr(mix, "mixed", watched)
+    monkeypatch.setattr(mix, "SAMPLE", 100)
+    monkeypatch.setattr(mix, "DRAWN", drawn)
+    labels = mix.balanced(task, np.random.default_rng(1))
+    sizes = mix._sizes(data, task.rule, task.k)
+    larger = [size for size in sizes if size * mix.JUDGED > drawn]
+    assert larger and [size for rows, size in tried if rows == 120][-len(larger) :] == larger
+    assert task.rule.holds(data.stats(Partition.from_labels(labels))).all()
+    assert (len(larger) == len(sizes)) == (drawn == 8)
+    assert {size for rows, size in tried if rows == drawn}.isdisjoint(larger)
