@@ -20,7 +20,7 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from shoal.base.partition import Partition
+from shoal.base.partition import Ints, Partition
 from shoal.coding.encode import Encoded
 from shoal.coding.space import make_space
 from shoal.groupers.conditions import Asked, asked_mixes, least_size, sensitive_of
@@ -32,8 +32,6 @@ from shoal.groupers.shoal.task import Measured, Stage, Task
 from shoal.kernels.boxes.conditions import room, stated
 from shoal.kernels.boxes.groups import new_seen, start_state
 from shoal.privacy import Rule
-
-Ints = npt.NDArray[np.int64]
 
 TIMES = (1.0, 2.0, 4.0, 8.0, 16.0)
 """Sizes of groups to try, in least sizes: small groups are cheap, of larger ones fewer rows are

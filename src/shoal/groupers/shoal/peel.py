@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from shoal.base.partition import Partition
+from shoal.base.partition import Ints, Partition
 from shoal.base.progress_share import under_way
 from shoal.base.threads import share
 from shoal.coding.space import make_space
@@ -37,7 +37,6 @@ from shoal.kernels.boxes.peel import (
 )
 from shoal.tables.domain import Taxonomy
 
-Ints = npt.NDArray[np.int64]
 Patterns = npt.NDArray[np.int8]
 
 VISITS = (2_000, 8_000)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from shoal.base.partition import in_order
+from shoal.base.partition import Floats, Ints, in_order
 from shoal.base.progress_share import under_way
 from shoal.base.threads import workers
 from shoal.coding.encode import Encoded
@@ -26,9 +26,6 @@ from shoal.kernels.boxes.groups import State, start_state
 from shoal.kernels.boxes.lattice import Ladders
 from shoal.kernels.boxes.refine import trials
 from shoal.kernels.boxes.shard import LOOKED, WINDOW, Shard, new_work
-
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 
 GROUPS = 1_500
 """Groups that a shard has room for, whatever their size: among few, trials find no better place."""
