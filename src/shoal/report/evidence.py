@@ -47,12 +47,14 @@ HIPAA: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ),
     (
         "Places smaller than a state",
-        r"zip|postal|postcode|plz|street|address|city|town|county|district",
+        r"zip|post(al|code|leitzahl)|plz|stree?t|stra(ss|ß)e|addres|adres|city|town|village|county|district"
+        r"|municip|parish|(wohn|geburts|(?<![a-z]))ort(?![a-z])|stadt|gemeinde|kreis|ville|commune"
+        r"|ciudad|comune|cidade|plaats",
         _NO_FORM,
     ),
     (
         "Days of dates, ages above 89",
-        r"date|day|birth|admi|discharge|death|(?<![a-z])(dob|age)(?![a-z])|_at$",
+        r"dat(e|um)|day|birth|geburt|admi|discharge|death|(?<![a-z])(dob|age|alter)(?![a-z])|_at$",
         ("dates",),
     ),
     ("Telephone numbers", r"phone|mobile|telefon", ("phone numbers",)),
@@ -192,7 +194,7 @@ def _hipaa(subject: Subject, plan: Plan) -> list[dict[str, Any]]:
     columns |= {name: part.role for name, part in plan.columns.items()}
     looks = {name: _forms(subject.source, name) for name in columns}
     fates = {name: _fate(role, exact=subject.exact) for name, role in columns.items()}
-    rows = []
+    rows: list[dict[str, Any]] = []
     for title, names, forms in HIPAA:
         like = [
             (name, fate, fate == _AS_IT_IS)
@@ -200,6 +202,9 @@ def _hipaa(subject: Subject, plan: Plan) -> list[dict[str, Any]]:
             if re.search(names, name.lower()) or set(forms) & looks[name]
         ]
         rows.append({"name": title, "columns": like})
+    named = {one[0] for row in rows for one in row["columns"]}
+    numbers = [n for n, role in columns.items() if role in (Role.IDENTIFIER, Role.PERSON)]
+    rows[-1]["columns"] += [(n, fates[n], False) for n in numbers if n not in named]
     return rows
 
 

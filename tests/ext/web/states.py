@@ -82,6 +82,7 @@ def _hierarchies(page: Any, table: str) -> Iterator[str]:
     yield "hierarchy"
     page.goto(f"{table}/columns/2")
     yield "hierarchy-none"
+    page.get_by_text("More ways to make one").click()
     page.get_by_label("flat").check()
     page.get_by_role("button", name="Preview").click()
     page.locator("#preview").wait_for()

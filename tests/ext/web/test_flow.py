@@ -130,6 +130,11 @@ def test_the_page_shows_what_singles_people_out(steward, patients) -> None:
     assert alone["sex"]["unique"] == 0
     assert "patient" not in seen["tried"]
     assert seen["together"][0]["columns"] == ["admitted", "age"]
+    shown = {tuple(one["columns"]): one["unique"] for one in seen["shown"]}
+    assert min(shown.values()) > 0, "what singles nobody out is not shown"
+    for names, rows in shown.items():
+        within = [own for other, own in shown.items() if {*other} < {*names}]
+        assert rows > max(within, default=0), "a column more that singles out no row more"
     page = steward.client.get(f"{patients}/see", headers={"accept": "text/html"}).text
     assert "What singles people out" in page
     assert "Separation" in page

@@ -64,3 +64,31 @@ def test_rare_values_are_grouped_at_once_and_undone(steward, town) -> None:
         assert seen["typed"]["least"] == wrong
     seen = step(steward, town, do="undo")
     assert len(seen["hierarchy"]["tree"]["children"]) == 5
+
+
+def test_a_few_ways_that_suit_the_values_are_suggested_with_an_example(steward) -> None:
+    lines = ["years,home,day,name,visits"]
+    lines += [
+        f"{18 + i},{('DE', 'FR', 'PL')[i % 3]},{1960 + i}-0{1 + i % 9}-1{i % 9},n{i % 3},{i % 4}"
+        for i in range(60)
+    ]
+    place = steward.open("people.csv", "\n".join(lines).encode())
+    ways = [
+        {way["how"]: way["path"] for way in steward.get(f"{place}/columns/{number}")["ways"]}
+        for number in range(5)
+    ]
+    assert list(ways[0]) == ["ages", "intervals", "quantiles"]
+    assert next(iter(ways[1])) == "country"
+    assert ways[1]["country"] == ["DE", "Western Europe", "*"]
+    assert list(ways[2]) == ["dates", "weeks", "decades"]
+    assert "country" not in ways[3]
+    assert "ages" not in ways[4]
+    for way in ways:
+        assert len(way) <= 3
+        assert all(path[-1] == "*" and len(path) > 1 for path in way.values())
+    before = steward.get(f"{place}/columns/1")["hierarchy"]["there"]
+    html = steward.client.get(f"{place}/columns/1", headers={"accept": "text/html"}).text
+    assert "Western Europe" in html and "More ways to make one" in html
+    assert steward.get(f"{place}/columns/1")["hierarchy"]["there"] == before, "nothing is made yet"
+    seen = step(steward, f"{place}/columns/1", do="make", how="country")
+    assert seen["hierarchy"]["groups"] > 1

@@ -18,7 +18,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from shoal.base.errors import ShoalError
 from shoal.ext.web import respond
-from shoal.ext.web.pages import earlier, hierarchies, runs, tables
+from shoal.ext.web.pages import earlier, hierarchies, projects, runs, tables
 from shoal.ext.web.security import AllowedHosts, Guard, Keys, TooLarge
 from shoal.ext.web.state import Workbench
 
@@ -79,6 +79,7 @@ def _routes() -> list[Route]:
         Route("/", tables.opening),
         _post("/theme", tables.theme),
         _post("/open", tables.take_in),
+        _post("/project", projects.open_saved),
         Route(f"{table}/see", tables.see),
         _post(f"{table}/see", tables.reread),
         _post(f"{table}/roles", tables.give_roles),
@@ -87,6 +88,9 @@ def _routes() -> list[Route]:
         _post(f"{table}/decide", tables.decided),
         _post(f"{table}/plan", tables.use_plan),
         _post(f"{table}/earlier", earlier.change),
+        _post(f"{table}/project", projects.open_saved),
+        _post(f"{table}/notes", projects.note),
+        Route(f"{table}/project.zip", projects.save),
         _post(f"{table}/hierarchies/upload", hierarchies.upload_many),
         Route(column, hierarchies.hierarchy),
         _post(column, hierarchies.change),

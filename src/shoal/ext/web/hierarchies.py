@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from shoal.base.errors import SchemaError
+from shoal.base.errors import SchemaError, ShoalError
 from shoal.base.roles import Kind, Role
 from shoal.ext.web import trees
 from shoal.ext.web.trees import LabelTree
@@ -19,12 +19,15 @@ from shoal.tables.hierarchy_methods import MAKERS, make
 from shoal.tables.schema import Column
 
 _SHOWN = 1500  # lines of a tree that a page can bear
+_WAYS, _FEW = 3, 20  # suggestions; ages of a table, rather than numbers of children
 _LISTED = 200  # values without a place that are listed
 
 
 def work(frame: pl.DataFrame, column: str, do: str, settings: Mapping[str, Any]) -> dict[str, Any]:
     """Carry out one step on the file of a hierarchy and return what the page shows of it."""
     path = Path(settings["path"])
+    if do == "suggest":
+        return {"ways": _suggest(frame[column], column)}
     if do == "preview":
         return _told(frame, column, _make(frame, column, settings))
     if do != "show":
@@ -91,6 +94,34 @@ def _make(frame: pl.DataFrame, column: str, settings: Mapping[str, Any]) -> Taxo
     how, text = settings["how"], settings.get("numbers", "").strip()
     takes = MAKERS[how].takes[:1] if how in MAKERS and text else ()
     return make(how, frame[column], column, dict.fromkeys(takes, text))
+
+
+def _suggest(series: pl.Series, column: str) -> list[dict[str, Any]]:
+    """Return the few ways to make a hierarchy that suit the values, each with an example."""
+    known = as_text(blank(series)).drop_nulls()
+    ways: list[dict[str, Any]] = []
+    for how in _suiting(series.drop_nulls(), known):
+        try:
+            tree = make(how, series, column, {})
+        except ShoalError:
+            continue  # they are no countries, say
+        if tree.levels.shape[0] > 2 and len(ways) < _WAYS:
+            often = tree.values.index(known.mode().sort()[0])
+            labels = [tree.labels[node] for node in tree.levels[:, often].tolist()]
+            ways.append({"how": how, "path": [*dict.fromkeys(labels)]})
+    return ways
+
+
+def _suiting(known: pl.Series, texts: pl.Series) -> tuple[str, ...]:
+    if known.is_empty():
+        return ()
+    if known.dtype.is_temporal():
+        return "dates", "weeks", "decades"
+    if known.dtype.is_numeric():
+        aged = known.is_between(0, 130).all() and known.n_unique() > _FEW
+        return (*(("ages",) if aged else ()), "intervals", "quantiles")
+    codes = texts.str.len_chars().n_unique() == 1 and texts.str.contains(r"\d").all()
+    return ("country", "icd10", "nuts", *(("prefixes",) if codes else ()), "frequency", "rare")
 
 
 def _upload(_frame: pl.DataFrame, column: str, settings: Mapping[str, Any]) -> Taxonomy:

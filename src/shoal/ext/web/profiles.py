@@ -32,11 +32,22 @@ def profile(frame: pl.DataFrame, inspection: Inspection) -> dict[str, Any]:
         "sample": _sample(frame, inspection),
         "marks": _marks(frame),
         "not_people": on_the_page(inspection.not_people),
-        "singling": inspection.singling.to_dict(),
+        "singling": _singling(inspection.singling.to_dict()),
         "unusable": [
             look.column.name for look in inspection.columns if not look.column.name.strip()
         ],
     }
+
+
+def _singling(told: dict[str, Any]) -> dict[str, Any]:
+    """Add the combinations to show: those that single out more rows than all within them."""
+    every = sorted([*told["columns"], *told["together"]], key=lambda one: len(one["columns"]))
+    shown: list[dict[str, Any]] = []
+    for one in every:
+        within = [each for each in shown if {*each["columns"]} < {*one["columns"]}]
+        if one["unique"] > max((each["unique"] for each in within), default=0):
+            shown.append(one)
+    return {**told, "shown": sorted(shown, key=lambda one: -one["unique"])}
 
 
 def column(series: pl.Series, look: ColumnLook, number: int) -> dict[str, Any]:

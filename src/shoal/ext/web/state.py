@@ -26,6 +26,7 @@ WHERE = ("source", "table", "query")
 STAGES = ("read", "encode", "group", "recode", "verify", "prove", "attack", "measure", "write")
 _PAST = 50  # changes of roles that can be taken back
 WAITING, RUNNING, DONE, FAILED, CANCELLED = "waiting", "running", "done", "failed", "cancelled"
+SAVED = "saved"  # done elsewhere, and known from a project file: not verified here
 
 
 @dataclass
@@ -51,6 +52,8 @@ class WebRun:
     ended: float = 0.0
     error: str = ""
     view: dict[str, Any] | None = None
+    name: str = ""
+    figures: dict[str, Any] = field(default_factory=dict)
 
     @property
     def busy(self) -> bool:
@@ -98,6 +101,9 @@ class OpenTable:
     makers: dict[int, dict[str, str]] = field(default_factory=dict)
     earlier: dict[str, str] = field(default_factory=dict)
     opening: asyncio.Task[None] | None = None
+    notes: str = ""
+    reminders: list[str] = field(default_factory=list)
+    dropped: WebRun | None = None
 
     def described(self) -> dict[str, Any]:
         """Return how a worker is told to read the table."""
@@ -149,6 +155,27 @@ class OpenTable:
     def plan(self) -> Plan:
         """Return the plan that the draft is, or raise its faults."""
         return drafts.to_plan(self.draft, self.data)
+
+    def new_run(self, plan: Plan, prove: bool) -> WebRun:
+        """Put a run on the list."""
+        from shoal.catalog import find_method
+
+        self.ordered += 1  # a number is never used again, or a link could lead to another run
+        number, full = self.ordered, plan.final()
+        profile = self.profile or {"columns": []}
+        self.runs[number] = WebRun(
+            number=number,
+            title=title(full),
+            toml=plan.to_toml(),
+            command=drafts.command(plan, profile, self.shown_path, [*self.earlier], prove=prove),
+            folder=self.folder / f"run-{number}",
+            anytime=find_method(plan.method.name).anytime,
+            method=plan.method.name,
+            rules=[rule.spec for rule in full.rules],
+            earlier=dict(self.earlier),
+            prove=prove,
+        )
+        return self.runs[number]
 
 
 class Workbench:
@@ -239,37 +266,20 @@ class Workbench:
             table.path.unlink(missing_ok=True)
 
     def drop(self, table: OpenTable, run: WebRun) -> None:
-        """Take a finished run off the list, and its files with it."""
-        del table.runs[run.number]
-        shutil.rmtree(run.folder, ignore_errors=True)
+        """Take a finished run off the list; its files stay until the next one is taken off."""
+        if table.dropped is not None:
+            shutil.rmtree(table.dropped.folder, ignore_errors=True)
+        table.dropped = table.runs.pop(run.number)
+
+    def undrop(self, table: OpenTable) -> None:
+        """Bring back the run that was taken off the list last."""
+        if (run := table.dropped) is not None:
+            table.dropped = None
+            table.runs = dict(sorted({**table.runs, run.number: run}.items()))
 
     def order(self, table: OpenTable, plan: Plan, prove: bool | None = None) -> WebRun:
         """Put a run into the queue; ``prove`` as decided, unless it is said."""
-        from shoal.catalog import find_method
-
-        table.ordered += 1  # a number is never used again, or a link could lead to another run
-        number = table.ordered
-        full = plan.final()
-        prove = bool(table.draft.get("prove")) if prove is None else prove
-        run = WebRun(
-            number=number,
-            title=title(full),
-            toml=plan.to_toml(),
-            command=drafts.command(
-                plan,
-                table.profile or {"columns": []},
-                table.shown_path,
-                [*table.earlier],
-                prove=prove,
-            ),
-            folder=table.folder / f"run-{number}",
-            anytime=find_method(plan.method.name).anytime,
-            method=plan.method.name,
-            rules=[rule.spec for rule in full.rules],
-            earlier=dict(table.earlier),
-            prove=prove,
-        )
-        table.runs[number] = run
+        run = table.new_run(plan, bool(table.draft.get("prove")) if prove is None else prove)
         self._queue.put_nowait((table, run))
         return run
 

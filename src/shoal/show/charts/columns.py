@@ -26,6 +26,7 @@ from shoal.show.charts.scales import Scale, scale
 from shoal.show.charts.words import escape, fit, format_number, width
 
 _HEIGHT = 190.0
+_WIDEST = 110.0  # of a bin: a single one must not look like a painted wall
 
 
 def histogram(
@@ -65,7 +66,7 @@ def histogram(
     bottom = top + _HEIGHT
     rise = scale([*counts, *(before or ())], bottom, top, zero=True, most=5)
     left, right = margin(rise, form), wide - 14
-    step = (right - left) / max(len(counts), 1)
+    step = min((right - left) / max(len(counts), 1), _WIDEST)
     ends = [left + step * i for i in range(len(counts) + 1)]
     parts = [key, upright(rise, left, right, form, y)]
     parts.append(tag("line", x1=left, y1=bottom, x2=right, y2=bottom, cls="axis"))

@@ -63,8 +63,10 @@ async def _show(
 ) -> Response:
     """Answer with the page; ``typed``: what a form held that could not be carried out."""
     told: dict[str, Any] = {"there": False}
+    ways: list[dict[str, Any]] = []
     try:
         told = await _work(request, table, number, "show")
+        ways = (await _work(request, table, number, "suggest"))["ways"]
     except ShoalError as error:
         fault = fault or str(error)
     if "text" in typed:  # what was typed comes back, not what was there before
@@ -80,6 +82,7 @@ async def _show(
             {"name": name, "story": way.story, "field": "".join(way.takes[:1]), "hint": way.hint}
             for name, way in MAKERS.items()
         ],
+        "ways": [{**way, "story": MAKERS[way["how"]].story} for way in ways],
         "maker": {"how": _usual(column), **table.makers.get(number, {})},
         "preview": preview,
         "typed": {"least": "50", **typed},
@@ -169,12 +172,12 @@ async def upload(request: Request) -> Response:
         return await _show(
             request, table, number, "No file was chosen. Choose one, such as age.csv."
         )
-    if fault := await _take_in(request, table, number, uploads[0]):
+    if fault := await take_in(request, table, number, uploads[0]):
         return await _show(request, table, number, fault)
     return back(f"/tables/{table.number}/columns/{number}")
 
 
-async def _take_in(request: Request, table: OpenTable, number: int, upload: UploadFile) -> str:
+async def take_in(request: Request, table: OpenTable, number: int, upload: UploadFile) -> str:
     """Make an uploaded file the hierarchy of a column, or say what is wrong with it."""
     _keep(table, number, table.hierarchy_path(number))
     fresh = table.folder / "upload.part.csv"
@@ -201,7 +204,7 @@ async def upload_many(request: Request) -> Response:
         name = stem if stem in numbers else stem.rpartition("_hierarchy_")[2]
         if name not in numbers:
             faults.append(f"{upload.filename}: the table has no column {name!r}.")
-        elif fault := await _take_in(request, table, numbers[name], upload):
+        elif fault := await take_in(request, table, numbers[name], upload):
             faults.append(f"{upload.filename}: {fault}")
     if faults:
         return error_page(request, 422, "Some files were not taken", "\n".join(faults), table)

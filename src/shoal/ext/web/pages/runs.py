@@ -18,7 +18,7 @@ from starlette.responses import FileResponse, Response
 from shoal.base.errors import ShoalError
 from shoal.base.roles import Role
 from shoal.catalog import DEFAULT_RULE, METHODS
-from shoal.ext.web.pages.tables import decide, said_of, table_of
+from shoal.ext.web.pages.tables import carry, decide, said_of, table_of
 from shoal.ext.web.respond import back, bench, error_page, form_of, keys, page, texts
 from shoal.ext.web.state import STAGES, OpenTable, WebRun
 from shoal.plan.plan import Plan
@@ -69,6 +69,7 @@ def run_status(run: WebRun) -> dict[str, Any]:
     return {
         "number": run.number,
         "title": run.title,
+        "name": run.name,
         "method": run.method,
         "weighs": METHODS[run.method].weighs,
         "status": run.status,
@@ -83,13 +84,23 @@ def run_status(run: WebRun) -> dict[str, Any]:
         "enough": run.enough,
         "seconds": round(run.seconds, 1),
         "error": run.error,
-        "loss": summary["loss"]["rate"] if summary else None,
-        "classes": view["groups"]["number"] if view else None,
+        "loss": summary["loss"]["rate"] if summary else run.figures.get("loss"),
+        "classes": view["groups"]["number"] if view else run.figures.get("classes"),
         "rows_out": summary["rows_out"] if summary else None,
         "risk": view.get("risk"),
+        "highest": _risk(run, "highest"),
+        "mean": _risk(run, "mean"),
         "achieved": summary["achieved"] if summary else {},
         "command": run.command,
     }
+
+
+def _risk(run: WebRun, which: str) -> float | None:
+    """Return a risk of a release; of a run from a project file what the file says."""
+    if (risk := (run.view or {}).get("risk")) is not None:
+        found: float = risk["after"][f"prosecutor_{which}"]
+        return found
+    return run.figures.get(which)
 
 
 async def runs(request: Request) -> Response:
@@ -99,6 +110,8 @@ async def runs(request: Request) -> Response:
     shown = {
         "runs": [run_status(run) for run in table.runs.values()],
         "busy": busy,
+        "notes": table.notes,
+        "dropped": table.dropped and table.dropped.number,
         # Asked of the table itself, but not twice a second while something runs.
         "ready": busy or (await said_of(request, table))["ready"],
         "methods": _able(table),
@@ -135,7 +148,7 @@ def _advice(table: OpenTable, root: str, recipient: str) -> dict[str, Any]:
     # What publishes quasi-identifiers as they are loses nothing on them: no loss to weigh.
     wide = [run for run in done if not _view(run)["exact"]]
     alike = [run for run in wide if _view(run)["made_of"] == _view(wide[-1])["made_of"]]
-    weighed = {f"run {run.number} ({run.title})": run for run in alike}
+    weighed = {f"run {run.number} ({run.name or run.title})": run for run in alike}
     settings = [
         ComparedSetting(run.method, {}, label, Plan(), verified=True, figures=_figures(_view(run)))
         for label, run in weighed.items()
@@ -181,6 +194,9 @@ async def start(request: Request) -> Response:
     fields = texts(form)
     table = table_of(request)
     state = bench(request)
+    if fields.get("do") == "undo":
+        state.undrop(table)
+        return back(f"/tables/{table.number}/runs")
     plan = table.plan()
     if fields.get("do") != "sweep":
         if not (await said_of(request, table))["ready"]:
@@ -220,6 +236,7 @@ async def understand(request: Request) -> Response:
         picked = {str(each["number"]): each for each in run.view["picked"]}
         first = next(iter(picked.values()), None)
         shown["questions"] = QUESTIONS
+        shown["shown_rows"] = None if request.query_params.get("rows") == "all" else _FEW
         shown["picked"] = picked.get(request.query_params.get("class", ""), first)
     name = "understand" if run.view is not None else "run-one"
     return page(request, name, shown, table=table, run=run)
@@ -241,6 +258,14 @@ async def act(request: Request) -> Response:
         state.enough(run)
     elif do == "drop" and not run.busy:
         state.drop(table, run)
+    elif do == "name":
+        run.name = fields.get("name", "").strip()[:100]
+        return back(f"/tables/{table.number}/runs/{run.number}")
+    elif do == "decide":
+        plan = Plan.from_toml(run.toml, "plan.toml")
+        if faults := await carry(request, table, plan):
+            return error_page(request, 422, "It cannot be decided so", " ".join(faults), table)
+        return back(f"/tables/{table.number}/decide")
     elif do in ("finer", "coarser"):
         _reweigh(request, table, run, fields.get("column", ""), do)
     return back(f"/tables/{table.number}/runs")
@@ -318,6 +343,7 @@ QUESTIONS = {
 """What each chart of a run answers."""
 
 _PUBLIC = ("release*.csv", "release.csv.manifest.json", "report.public.html")
+_FEW = 5  # rows of a class that are shown before it became one
 _STEP = 2.0  # a column's weight is doubled or halved at once
 ARCHIVES = {
     "to-send.zip": _PUBLIC,

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Awaitable, Callable
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -302,7 +304,7 @@ def _decisions(
         "undecided": _named(table, "undecided"),
         "beliefs": said["beliefs"],
         "unprotected": _unprotected(table),
-        "notes": table.profile["notes"],
+        "notes": [*table.reminders, *table.profile["notes"]],
         "earlier": [*table.earlier],
     }
     return page(request, "decide", shown, table=table, status=status)
@@ -317,19 +319,36 @@ async def use_plan(request: Request) -> Response:
         return error_page(request, 400, "No file was chosen", "Choose a plan.toml.", table)
     raw = await uploads[0].read()
     plan = Plan.from_toml(raw.decode("utf-8-sig", "replace"), uploads[0].filename or "plan")
+    if faults := await carry(request, table, plan):
+        return error_page(request, 422, "The plan cannot be used here", " ".join(faults), table)
+    return back(f"/tables/{table.number}/decide")
+
+
+async def _no_more() -> list[str]:
+    return []
+
+
+async def carry(
+    request: Request,
+    table: OpenTable,
+    plan: Plan,
+    more: Callable[[], Awaitable[list[str]]] = _no_more,
+) -> list[str]:
+    """Take every decision from a plan, or say why not; ``more`` is done once the table is read."""
     tree = plan.final().tree()
     tree["release"] = plan.release.model_dump(mode="json", exclude_defaults=True)
     data = tree.pop("data")
     data.pop("hierarchies", None)
-    before = table.data, table.draft
+    before = table.data, deepcopy(table.draft)
     await _read_as(request, table, data)
+    faults = [table.error] if table.error else await more()
     columns = {column["name"]: column for column in table.columns()}
     there = {name: table.hierarchy_path(column["number"]) for name, column in columns.items()}
     trees = {name for name, path in there.items() if path.exists()}
-    if faults := [table.error] if table.error else drafts.not_carried(plan, list(there), trees):
+    if faults := faults or drafts.not_carried(plan, list(there), trees):
         await _read_as(request, table, before[0])
         table.draft = before[1]
-        return error_page(request, 422, "The plan cannot be used here", " ".join(faults), table)
+        return faults
     for name, part in tree["columns"].items():
         if part.pop("hierarchy", None) or (name in trees and "kind" not in part):
             part["kind"] = Kind.TAXONOMY.value
@@ -338,7 +357,7 @@ async def use_plan(request: Request) -> Response:
         if part.get("kind") == Kind.TAXONOMY.value and name in trees:
             part["hierarchy"] = f"hierarchies/{there[name].name}"
     table.draft = {**tree, **{key: table.draft[key] for key in ("prove",) if key in table.draft}}
-    return back(f"/tables/{table.number}/decide")
+    return []
 
 
 async def _read_as(request: Request, table: OpenTable, data: dict[str, Any]) -> None:
