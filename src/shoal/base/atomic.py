@@ -196,7 +196,7 @@ def remove_leftovers(folder: Path) -> None:
             handle = os.open(part, os.O_RDONLY)
             try:
                 if system.is_abandoned(handle):
-                    part.unlink(missing_ok=True)
+                    part.unlink()
             finally:
                 os.close(handle)
 

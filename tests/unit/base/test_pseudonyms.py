@@ -8,7 +8,7 @@ import pytest
 
 import shoal
 from shoal.base.errors import Infeasible, ParameterError, PlanError, SchemaError
-from shoal.base.pseudonyms import pseudonyms
+from shoal.base.pseudonyms import pseudonyms, read_key
 from shoal.catalog import METHODS
 from shoal.measures.exposure import exposure
 from shoal.releases.linked import linked_faults
@@ -133,6 +133,12 @@ def test_a_key_repeats_pseudonyms_and_without_one_they_are_new():
 
 
 BY_HAND = "e913725d9c42b1b817e8622ee74cd579"
+
+
+def test_sixteen_bytes_are_a_key_and_fifteen_are_none():
+    assert read_key(b"k" * 16) == b"k" * 16
+    with pytest.raises(ParameterError, match="has 15 bytes, and needs 16 at least"):
+        read_key(b"k" * 15)
 
 
 @pytest.mark.slow
