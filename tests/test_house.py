@@ -267,6 +267,25 @@ def test_a_public_class_name_means_one_thing() -> None:
     assert not {name for name, count in names.items() if count > 1}
 
 
+NETWORK = {"socket", "socketserver", "ssl", "ftplib", "smtplib", "http", "requests", "httpx"}
+NETWORK |= {"urllib.request", "http.client", "http.server", "aiohttp"}
+CODE = {"pickle", "marshal", "shelve", "cloudpickle", "joblib", "dill"}
+PAGE = {"shoal.ext.web.serving", "shoal.ext.web.security"}  # listen, and ask for a port
+
+
+def test_nothing_is_sent_and_no_input_is_run() -> None:
+    """What SECURITY.md says: no telemetry, and no file is unpickled or evaluated."""
+    for name, path in MODULES.items():
+        for node in ast.walk(tree(path)):
+            named = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            named += [str(node.module)] if isinstance(node, ast.ImportFrom) else []
+            assert name in PAGE or not NETWORK & set(named), name
+            assert not CODE & set(named), name
+            called = node.func.id if isinstance(node, ast.Call) and hasattr(node.func, "id") else ""
+            assert called not in ("eval", "exec"), name
+            assert getattr(node, "arg", "") != "allow_pickle", name
+
+
 def test_no_print_in_the_package() -> None:
     calls = [
         f"{path}:{node.lineno}"

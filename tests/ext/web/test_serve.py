@@ -14,6 +14,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from shoal.ext.web.serving import serve
 from shoal.tables import demo
 from tests.ext.web.conftest import address, another, serving
 from tests.processes import alive, children
@@ -55,6 +56,16 @@ def test_nothing_is_left_behind(tmp_path, monkeypatch, how) -> None:
         with serving():
             assert folder not in folders(tmp_path)
     assert not folders(tmp_path)
+
+
+@pytest.mark.parametrize(("host", "open_to_all"), [("127.0.0.1", False), ("0.0.0.0", True)])
+def test_who_can_reach_the_page_is_said(tmp_path, monkeypatch, host, open_to_all) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr("tempfile.tempdir", None)
+    monkeypatch.setattr("uvicorn.Server.run", lambda _self, sockets: None)
+    said: list[str] = []
+    serve(None, host=host, port=0, browser=False, say=said.append)
+    assert ("is not encrypted" in " ".join(said)) is open_to_all
 
 
 def test_the_browser_gets_a_private_file_and_no_key(tmp_path, monkeypatch) -> None:
