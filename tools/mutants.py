@@ -46,7 +46,7 @@ PEOPLE = ("tests/unit/base/test_people.py", "tests/unit/base/test_pseudonyms.py"
 TESTS: dict[str, Sequence[str]] = {
     "privacy/alpha_k.py": (*RULES, "tests/unit/groupers/test_alpha_k.py"),
     "privacy/base.py": RULES,
-    "privacy/closeness.py": RULES,
+    "privacy/closeness.py": (*RULES, "tests/unit/groupers/test_shoal_mix.py"),
     "privacy/k_anonymity.py": RULES,
     "privacy/l_diversity.py": RULES,
     "privacy/m_invariance.py": (*RULES, *OVER_TIME),

@@ -24,7 +24,7 @@ from shoal.privacy import (
     caps_of,
     flatten,
 )
-from shoal.privacy.base import weakest
+from shoal.privacy.base import format_figure, weakest
 from shoal.privacy.closeness import distance
 from tests.naive import rules as naive
 
@@ -352,6 +352,20 @@ def test_a_missing_value_counts_as_a_value_unless_it_is_ignored():
     assert "missing values left out" in TCloseness(0.3, "s", missing="ignore").describe()
     assert "missing one" in BetaLikeness(1.0, "s").describe()
     assert "missing values left out" in BetaLikeness(1.0, "s", missing="ignore").describe()
+
+
+@pytest.mark.parametrize("distance", ["equal", "ordered"])
+@pytest.mark.parametrize("missing", ["value", "ignore"])
+def test_a_class_of_one_row_has_a_distance_like_any_other(distance, missing):
+    groups = [["a"], ["b", "b", "a"]]
+    rule = TCloseness(0.5, "s", distance, missing)
+    assert rule.achieved(stats(groups))["t"] == pytest.approx(0.5)
+    assert verdicts(rule, groups) == [True, True]
+
+
+def test_figures_have_four_digits_and_large_ones_all_of_them():
+    given = (10, 12_345, 2.99811, 12_345.6, None, float("inf"))
+    assert [*map(format_figure, given)] == ["10", "12,345", "2.998", "12,346", "none", "none"]
 
 
 def test_missing_values_that_nobody_counted_are_not_taken_for_none():
