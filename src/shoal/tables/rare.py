@@ -8,7 +8,6 @@ from typing import Any
 import polars as pl
 
 from shoal.plan.rule_specs import smallest_class
-from shoal.tables.cells import as_text
 from shoal.tables.schema import Schema
 
 FEW = 5
@@ -40,9 +39,3 @@ def once_each(frame: pl.DataFrame, schema: Schema, name: str) -> pl.Series:
         return values
     pairs = pl.DataFrame([values.alias(VALUE), schema.persons(frame).alias(PEOPLE)])
     return pairs.unique(maintain_order=True)[VALUE].alias(name)
-
-
-def rare_texts(frame: pl.DataFrame, schema: Schema, name: str, few: int) -> pl.Series:
-    """Return the values of a column, as texts, that fewer people than ``few`` have."""
-    counted = people_by_value(frame, schema, name)
-    return as_text(counted[VALUE]).filter(counted[PEOPLE] < few)

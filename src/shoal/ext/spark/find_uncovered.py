@@ -112,20 +112,16 @@ def keep_rules(
         piece it belongs to, and no piece may turn up in two places.
     """
     cells = published_cells(release, quasi, sensitive)
-    spoken = list(sensitive)
-    hidden = [f"s{i}" for i in range(len(spoken))]
-    values = {
-        inner: counted_values(cells, inner, name, schema)
-        for inner, name in zip(hidden, spoken, strict=True)
-    }
-    counted = cells.groupBy(*quasi, *hidden).agg(F.count(F.lit(1)).alias("n"))
+    names = {f"s{i}": name for i, name in enumerate(sensitive)}
+    values = {name: counted_values(cells, inner, name, schema) for inner, name in names.items()}
+    counted = cells.groupBy(*quasi, *names).agg(F.count(F.lit(1)).alias("n"))
     counted = counted.withColumn("piece", F.pmod(F.xxhash64(*quasi), F.lit(pieces)))
-    names = dict(zip(hidden, spoken, strict=True))
+    columns = {name: f"\x00{name}" for name in quasi}  # as no sensitive column can be called
 
     def look(table: pl.DataFrame) -> Any:
-        counts, columns = class_counts(table, quasi, names)
-        of = {names[inner]: names_met for inner, names_met in values.items()}
-        return asdict(examine(class_stats(counts, columns, of), rules))
+        counts = table.rename(columns | names | {"n": COUNT})
+        stats = class_stats(counts, [*columns.values()], values)
+        return asdict(examine(stats, rules))
 
     return [
         Findings(own["rows"], own["classes"], tuple(own["failing"]), tuple(own["achieved"]))
@@ -152,9 +148,7 @@ def whole_pieces(rows: Any, pieces: int, look: Callable[[pl.DataFrame], Any]) ->
     return [answer for answer, _ in answers]
 
 
-def published_cells(
-    release: Any, quasi: Sequence[str], sensitive: Mapping[str, str], *more: Any
-) -> Any:
+def published_cells(release: Any, quasi: Sequence[str], sensitive: Mapping[str, str]) -> Any:
     """Return what rules look at: quasi-identifiers, and sensitive columns as ``s0``, ``s1``, ..."""
     # Text tells -0.0 from 0.0, as the reader of a file can; Spark's groups do not.
     seen = {
@@ -164,17 +158,7 @@ def published_cells(
     return release.select(
         *(seen[name].alias(name) for name in quasi),
         *(F.col(inner).alias(f"s{i}") for i, inner in enumerate(sensitive.values())),
-        *more,
     )
-
-
-def class_counts(
-    table: pl.DataFrame, quasi: Sequence[str], names: Mapping[str, str]
-) -> tuple[pl.DataFrame, list[str]]:
-    """Return counted classes under names that no sensitive column can have, and these names."""
-    columns = {name: f"\x00{name}" for name in quasi}
-    renamed = {**columns, **names, "n": COUNT}
-    return table.select(pl.col(old).alias(new) for old, new in renamed.items()), [*columns.values()]
 
 
 def counted_values(cells: Any, inner: str, name: str, schema: Schema) -> Values:
