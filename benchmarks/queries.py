@@ -21,7 +21,7 @@ from shoal.api.opening import read_table
 from shoal.base.errors import ShoalWarning
 from shoal.privacy import FrequencyLDiversity, LDiversity
 from shoal.releases.base import By
-from shoal.tables.cells import natural
+from shoal.tables.cells import sorted_values
 
 QUASI = ["age", "sex", "race", "marital", "education", "birthplace", "work_class"]
 
@@ -36,7 +36,7 @@ TRIPLES = (
 
 def each(frame: pl.DataFrame, l: int, methods: list[str]) -> pl.DataFrame:  # noqa: E741
     """Mean squared error over all combinations that occur, for some triples of columns."""
-    domains = {name: natural(frame[name]) for name in QUASI}
+    domains = {name: sorted_values(frame[name]) for name in QUASI}
     rows = []
     for method in methods:
         rule = (LDiversity if method == "dummies" else FrequencyLDiversity)(l, "occupation")

@@ -14,11 +14,11 @@ from shoal.base.errors import ParameterError
 from shoal.catalog import find_method
 from shoal.measures.losses.queries import query_error, true_counts, workload
 from shoal.privacy import FrequencyLDiversity, LDiversity, Rule
-from shoal.tables.cells import natural
+from shoal.tables.cells import sorted_values
 from shoal.tables.domain import Taxonomy
 from shoal.tables.find_hierarchies import find_hierarchies
 from shoal.tables.open_table import load_table, merge_plan, settle_table
-from shoal.verbs.anonymize import Clock, execute
+from shoal.verbs.anonymize import StageTimer, execute
 
 METHODS = ("mondrian", "tp", "dummies", "anatomy")
 """Those that publish in different shapes and keep a kind of l-diversity."""
@@ -66,7 +66,7 @@ def compare_queries(
     )
     truth = true_counts(frame, quasi, queries)
     # What values there are is no secret; without it a table of stars would say nothing at all.
-    domains = {name: natural(frame[name]) for name in quasi}
+    domains = {name: sorted_values(frame[name]) for name in quasi}
     trees = dict(hierarchies or {})
     rows: list[dict[str, Any]] = []
     for name in methods:
@@ -76,7 +76,7 @@ def compare_queries(
         full = plan.final()
         found = find_hierarchies(full, frame.columns, trees)
         taken = settle_table(load_table(frame, full), full, found)
-        made = execute(taken, taken.plan, Clock(lambda stage: None))
+        made = execute(taken, taken.plan, StageTimer(lambda stage: None))
         seconds = time.perf_counter() - start
         release = replace(made.opened, domains=domains).view(sensitive)
         error = query_error(release, queries, truth)

@@ -21,7 +21,7 @@ from shoal.releases.base import Query, View
 from shoal.releases.categories import Coded
 from shoal.releases.dummies.view import DummiesView
 from shoal.releases.estimates.bayes import Observed, estimate
-from shoal.tables.cells import natural
+from shoal.tables.cells import sorted_values
 
 Numbers = dict[str, Any]
 
@@ -95,7 +95,7 @@ def _counted(point: Mapping[str, Any], frame: pl.DataFrame, release: View) -> Nu
     """Return the truth and the estimate by category, and the error of its shares."""
     of, by = point["sensitive"], point["category"]
     counts, mse = [], {}
-    for value in natural(frame[by]).to_list():
+    for value in sorted_values(frame[by]).to_list():
         query = Query(of, {by: (str(value),)})
         names = release.values(of)
         guess = dict(zip(names, release.expect(query).tolist(), strict=True))
@@ -162,5 +162,5 @@ def _made(sources: Sources, what: tuple[Any, ...], method: str, values: int, see
             of,
             table=outcome.tables.get("st"),
             quasi=list(quasi),
-            domains={name: natural(frame[name]) for name in quasi},
+            domains={name: sorted_values(frame[name]) for name in quasi},
         )

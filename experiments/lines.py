@@ -13,9 +13,9 @@ from shoal.show.charts.paper import (
     TOP,
     WIDTH,
     Chart,
-    across,
     distinct_names,
     finish,
+    horizontal_axis,
     identity,
     legend,
     margin,
@@ -23,7 +23,7 @@ from shoal.show.charts.paper import (
     points_of,
     same_length,
     tag,
-    upright,
+    vertical_axis,
 )
 from shoal.show.charts.scales import Scale, scale
 from shoal.show.charts.words import format_number
@@ -88,8 +88,8 @@ def lines(
     run = scale(places, left, wide - 14, log=log_x, most=8, name=x)
     parts = [
         key,
-        upright(rise, left, wide - 14, y_form, y),
-        across(run, top, bottom, x_form, x, paper=wide),
+        vertical_axis(rise, left, wide - 14, y_form, y),
+        horizontal_axis(run, top, bottom, x_form, x, paper=wide),
     ]
     for i, line in enumerate(series):
         parts.append(_line(i, line, run, rise, x_form, y_form))

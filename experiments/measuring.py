@@ -20,7 +20,7 @@ import polars as pl
 from experiments.sources import Sources
 from shoal.api.functions import anonymize
 from shoal.base.errors import Infeasible, ParameterError, ShoalError, ShoalWarning
-from shoal.base.seeds import stretched
+from shoal.base.seeds import stretch_seed
 from shoal.catalog import Method, find_method
 from shoal.coding.encode import Encoded, encode
 from shoal.measures.losses.grouped import Grouped
@@ -68,7 +68,7 @@ def measure(
 def _once(entry: Method, data: Encoded, rule: Rule, seed: int, point: Mapping[str, Any]) -> Numbers:
     if obstacle := rule.obstacle(data.whole()):
         raise Infeasible(obstacle)
-    rng = np.random.default_rng(np.random.SeedSequence(stretched(seed)).spawn(2)[0])
+    rng = np.random.default_rng(np.random.SeedSequence(stretch_seed(seed)).spawn(2)[0])
     start = time.process_time()
     part = entry.load()(data, rule, rng, **point.get("options", {}))
     seconds = time.process_time() - start

@@ -16,7 +16,7 @@ from shoal.base.roles import Role
 from shoal.catalog import DEFAULT_METHOD, METHODS, RULES
 from shoal.cli.app import COMMANDS, build
 from shoal.plan.parts import TABLES
-from shoal.plan.setting import declared
+from shoal.plan.setting import declared_settings
 
 ROOT = Path(__file__).parent.parent
 HEAD = """\
@@ -108,7 +108,7 @@ def settings_table() -> str:
         if table == "columns":
             roles = ", ".join(f"`{role}`" for role in Role)
             lines.append(f"| {name} | `role` | `--quasi`, ... | {roles} |")
-        for key, setting in declared(part).items():
+        for key, setting in declared_settings(part).items():
             # A bare stroke would start the next cell of the table, a star the next cell's weight.
             meaning = setting.meaning.replace("|", "\\|").replace("*", "\\*").replace("<", "\\<")
             flag = f"`{setting.flag.partition('/')[0]}`" if setting.flag else ""

@@ -22,7 +22,7 @@ from shoal.plan.apply_changes import arguments, promise_arguments
 from shoal.plan.parts import LIMITS, TABLES
 from shoal.plan.plan import Plan
 from shoal.plan.rule_specs import rules_asked
-from shoal.plan.setting import declared, join_texts, split_texts
+from shoal.plan.setting import declared_settings, join_texts, split_texts
 from shoal.tables.open_table import merge_plan
 from tests.inprocess import shoal as run_command
 
@@ -128,7 +128,11 @@ def test_no_command_asks_for_what_a_plan_refuses(table, key, heard) -> None:
 
 
 def test_flags_and_arguments_say_every_key_that_has_one() -> None:
-    own = {(table, key): each for table in TABLES for key, each in declared(TABLES[table]).items()}
+    own = {
+        (table, key): each
+        for table in TABLES
+        for key, each in declared_settings(TABLES[table]).items()
+    }
     flagless = {place for place, setting in own.items() if setting.flag is None}
     assert {k for k in KEYS if "plan=" in plan_with(*k).to_python("t.csv")} == flagless
     # The flag of a domain takes a file, and that of a pseudonym a column, which the plan has not.

@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 from shoal.api.opening import read_table
-from shoal.tables.cells import typed
+from shoal.tables.cells import infer_type
 
 HERE = Path(__file__).parent
 SHARED = HERE.parents[2] / "shared" / "data"
@@ -108,7 +108,7 @@ def invented(table: str, columns: list[tuple[str, str, str]]) -> pl.DataFrame:
         if values.startswith("="):
             made = frame.select(pl.sql_expr(values[1:]).round(2).alias(name)).to_series()
         else:
-            made = typed(pl.Series(name, draw(values, rng), dtype=pl.String))
+            made = infer_type(pl.Series(name, draw(values, rng), dtype=pl.String))
         frame = frame.with_columns(made.alias(name))
     return frame.drop("row")
 

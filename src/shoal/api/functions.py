@@ -26,8 +26,8 @@ from shoal.api.arguments import (
     rule_values_of,
 )
 from shoal.api.opening import (
-    look,
     open,  # noqa: A004 -- shoal.open
+    open_for_inspection,
     open_release,
 )
 from shoal.api.release import Release
@@ -135,7 +135,7 @@ def start(data: Any = None, *, k: int | None = None, **given: Any) -> Release[An
     from shoal.verbs.first_plan import first_plan
 
     declared, asked = split_arguments(given, OpenArguments)
-    opened = look(data, **declared)
+    opened = open_for_inspection(data, **declared)
     first = first_plan(opened.inspect(), opened.plan, k=k)
     trees = {**opened.taxonomies, **first.taxonomies}
     release: Release[Any] = replace(opened, plan=first.plan, taxonomies=trees).anonymize(**asked)
@@ -145,7 +145,7 @@ def start(data: Any = None, *, k: int | None = None, **given: Any) -> Release[An
 @with_signature(OpenArguments, opens=open)
 def inspect(data: Any = None, **declared: Unpack[OpenArguments]) -> Inspection:
     """Look at a table and suggest roles, with reasons."""
-    return look(data, **declared).inspect()
+    return open_for_inspection(data, **declared).inspect()
 
 
 @with_signature(OpenArguments, CompareArguments, opens=open, like=Table.compare)

@@ -95,7 +95,7 @@ def open(data: Any = None, **declared: Any) -> Table[Any]:  # noqa: A001 -- shoa
             "A Spark frame stays where it is and cannot be opened as a table on this machine. "
             "Anonymize it with shoal.anonymize(frame, ...)."
         )
-    opened = look(data, **declared)
+    opened = open_for_inspection(data, **declared)
     if opened.plan.columns:
         _ = opened.settled  # whatever is wrong with the roles is said now
     return opened
@@ -126,7 +126,7 @@ def read_table(
     return read_file(parse_place(path), merge_plan(None, **how).data, text=text, quoted=quoted)[0]
 
 
-def look(
+def open_for_inspection(
     data: Any, *, table: str | None = None, query: str | None = None, **declared: Any
 ) -> Table[Any]:
     """Open a table without a look at its roles; the arguments are those of :func:`open`."""

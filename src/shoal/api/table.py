@@ -49,7 +49,7 @@ from shoal.verbs.provenance import run_digests
 
 if TYPE_CHECKING:
     from shoal.ext.spark.settings import Spark
-    from shoal.verbs.anonymize import Clock, Made, Progress
+    from shoal.verbs.anonymize import Made, Progress, StageTimer
     from shoal.verbs.compare.comparison import Comparison
     from shoal.verbs.inspect import Inspection
 
@@ -180,7 +180,7 @@ class Table(Generic[FrameT]):
         Cautioned
             When there is something to warn about and ``strict`` was asked for.
         """
-        from shoal.verbs.anonymize import Clock, with_time_limit
+        from shoal.verbs.anonymize import with_time_limit
 
         limit(threads)
         plan = merge_plan(self.plan, **asked)
@@ -204,7 +204,7 @@ class Table(Generic[FrameT]):
     def _carried_out(
         self,
         plan: Plan,
-        clock: Clock,
+        clock: StageTimer,
         extra: tuple[Rule, ...] = (),
         key: bytes | None = None,
         *,
@@ -263,10 +263,10 @@ class Table(Generic[FrameT]):
         What was made says which row became which: it is looked into where it was made, and what is
         found is shown to the steward alone.
         """
-        from shoal.verbs.anonymize import Clock, with_time_limit
+        from shoal.verbs.anonymize import StageTimer, with_time_limit
 
         plan = self.plan
-        clock = Clock(with_time_limit(progress, plan, None))
+        clock = StageTimer(with_time_limit(progress, plan, None))
         return self._carried_out(plan, clock, against=against, prove=prove)
 
     @property

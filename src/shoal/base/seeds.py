@@ -34,7 +34,7 @@ _LARGEST = 4096  # bytes of a file that holds a seed
 
 
 @lru_cache(maxsize=1024)
-def stretched(seed: int) -> int:
+def stretch_seed(seed: int) -> int:
     """Return the 256 bits that a seed stands for."""
     key = hashlib.scrypt(
         str(seed).encode(), salt=_SALT, n=_COST, r=_BLOCK, p=_LANES, maxmem=_MEMORY, dklen=32

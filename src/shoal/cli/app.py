@@ -16,7 +16,7 @@ from shoal.base.errors import ShoalError
 from shoal.base.system import peak_memory
 from shoal.catalog.extensions import require
 from shoal.cli import console
-from shoal.cli.help import Command, CommandGroup, with_common_options
+from shoal.cli.help import CommandGroup, GroupedCommand, with_common_options
 from shoal.cli.progress import BAR
 
 # Every command is the function ``command`` (or the group ``app``) of the module of its name; its
@@ -72,7 +72,7 @@ def build(wanted: str | None) -> typer.Typer:
     placed = [(group, *each) for group, members in GROUPS.items() for each in members.items()]
     for group, name, sentence in placed:
         if name != wanted:
-            app.command(name, help=sentence, cls=Command, rich_help_panel=group)(_unloaded)
+            app.command(name, help=sentence, cls=GroupedCommand, rich_help_panel=group)(_unloaded)
             continue
         if name in EXTENSIONS:
             require(EXTENSIONS[name])
@@ -89,7 +89,7 @@ def build(wanted: str | None) -> typer.Typer:
                 rich_help_panel=group,
             )
         else:
-            app.command(name, cls=Command, rich_help_panel=group)(
+            app.command(name, cls=GroupedCommand, rich_help_panel=group)(
                 with_common_options(module.command)
             )
     return app

@@ -68,7 +68,7 @@ def command(
         opt.flag(
             "--risk",
             "highest|mean|belief",
-            "Risk to weigh: re-identification, or belief in a sensitive value.",
+            "Risk to weigh; belief: in a sensitive value.",
         ),
     ] = None,
     cost: Annotated[

@@ -23,10 +23,10 @@ GROUPS = {
     "Input": "DATA ORIGINAL RELEASED FILE COLUMN PATH --plan --original --population --control "
     "--against: --table: --query: --query-file: --original-table: --st: * "
     "--notation: --max-unpacked: --trust-plan:",
-    "This command": "",
+    "This command": "--target: --queries:",
     "Columns": "--quasi --known --sensitive --identifier --person --keep --drop * --pseudonym-key:",
     "Rules": "--history: --history-key:",
-    "Method": "--method --methods --option: * --effort --time-limit: --prove: --repeats "
+    "Method": "--method --methods --option: * --effort --time-limit: --prove: --repeats: "
     "--seed: --seed-file:",
     "Output": "--out * --report --audience: --json --csv --plot --dictionary: --into: "
     "--force --strict:",
@@ -70,7 +70,7 @@ def _placed(*, settings: bool) -> dict[str, tuple[str, bool]]:
     return places
 
 
-class Command(TyperCommand):
+class GroupedCommand(TyperCommand):
     """A command whose help has groups."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:

@@ -11,7 +11,7 @@ import typer
 from shoal.base.errors import InputError, ParameterError, SchemaError
 from shoal.cli import console, streams
 from shoal.cli import options as opt
-from shoal.cli.help import Command, with_common_options
+from shoal.cli.help import GroupedCommand, with_common_options
 from shoal.cli.settings import GivenOptions, with_settings
 from shoal.tables.source import Place
 
@@ -24,7 +24,7 @@ app = typer.Typer()
 PREVIEW = 24  # lines of a tree that is shown before it is written
 
 
-@app.command("make", cls=Command)
+@app.command("make", cls=GroupedCommand)
 @with_common_options
 @with_settings("Input")
 def make(
@@ -125,7 +125,7 @@ def make(
     console.print_line(f"Wrote {out}: {_shape(taxonomy)}.")
 
 
-@app.command("make-all", cls=Command)
+@app.command("make-all", cls=GroupedCommand)
 @with_common_options
 @with_settings("Input")
 def make_all(
@@ -179,7 +179,7 @@ def make_all(
     )
 
 
-@app.command("show", cls=Command)
+@app.command("show", cls=GroupedCommand)
 @with_common_options
 @with_settings("Input")
 def show(
@@ -231,7 +231,7 @@ def _tree(taxonomy: Taxonomy, frame: pl.DataFrame | None, name: str, most: int) 
         console.print_line(line)
 
 
-@app.command("check", cls=Command)
+@app.command("check", cls=GroupedCommand)
 @with_common_options
 @with_settings("Input")
 def check(

@@ -312,6 +312,6 @@ def check_apart(files: Iterable[Path], extras: Mapping[str, Path]) -> None:
 def _filled(page: str, manifest: Mapping[str, Any]) -> str:
     if not page:
         return page
-    from shoal.report.evidence import filled
+    from shoal.report.evidence import fill_digests
 
-    return filled(page, manifest["files"])
+    return fill_digests(page, manifest["files"])

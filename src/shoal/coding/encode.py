@@ -22,9 +22,9 @@ from shoal.base.partition import (
 from shoal.base.people import People
 from shoal.base.roles import Kind
 from shoal.base.threads import share
-from shoal.tables.cells import as_text, holds_numbers, merged, natural, typed
+from shoal.tables.cells import as_text, holds_numbers, infer_type, merge_values, sorted_values
 from shoal.tables.domain import Domain, Nominal, Ordered, Taxonomy, flat
-from shoal.tables.grid import ends, step_of, usual_range
+from shoal.tables.grid import interval_ends, step_of, usual_range
 from shoal.tables.hierarchy import uncovered
 from shoal.tables.schema import Column, Schema
 
@@ -185,7 +185,7 @@ def encode(
 
 def encode_hidden(frame: pl.DataFrame, schema: Schema) -> Encoded:
     """Encode the sensitive columns and whose rows they are, and no quasi-identifier."""
-    pairs = share(lambda name: _sensitive(counted(schema[name], frame)), schema.sensitive)
+    pairs = share(lambda name: _sensitive(sensitive_cells(schema[name], frame)), schema.sensitive)
     sensitive = {name: pair[0] for name, pair in zip(schema.sensitive, pairs, strict=True)}
     names = {name: pair[1] for name, pair in zip(schema.sensitive, pairs, strict=True)}
     people = None
@@ -193,17 +193,17 @@ def encode_hidden(frame: pl.DataFrame, schema: Schema) -> Encoded:
         texts = schema.persons(frame)
         codes = _positions(texts, texts.unique().sort())
         people = People.from_codes(codes, sensitive)
-    lacking = {name: unseen(schema[name], values) for name, values in names.items()}
+    lacking = {name: values_without_rows(schema[name], values) for name, values in names.items()}
     none = np.empty((frame.height, 0), np.int32)
     return Encoded((), none, (), sensitive, names, (), lacking, people)
 
 
-def counted(column: Column, frame: pl.DataFrame) -> pl.Series:
+def sensitive_cells(column: Column, frame: pl.DataFrame) -> pl.Series:
     """Return the cells of a sensitive column as the rules count them."""
-    return merged(column.clean(frame[column.name]), column.same)
+    return merge_values(column.clean(frame[column.name]), column.same)
 
 
-def unseen(column: Column, values: Sequence[str]) -> tuple[str, ...]:
+def values_without_rows(column: Column, values: Sequence[str]) -> tuple[str, ...]:
     """Return the values of a declared domain that no row has; it must have those of all rows."""
     if not column.domain:
         return ()
@@ -302,7 +302,7 @@ def _leaves(series: pl.Series, taxonomy: Taxonomy, name: str) -> Codes:
     lost = pl.Series(codes == taxonomy.size) & texts.is_not_null()
     if lost.any() and series.dtype != pl.String:
         # Numbers and booleans have several spellings: '2.50' or 'True' in the file is 2.5 or true.
-        spelled = as_text(typed(leaves)) if not series.dtype.is_numeric() else _numeric(leaves)
+        spelled = as_text(infer_type(leaves)) if not series.dtype.is_numeric() else _numeric(leaves)
         if spelled.drop_nulls().is_unique().all():
             codes = np.minimum(codes, _positions(texts, spelled, taxonomy.size))
             lost = pl.Series(codes == taxonomy.size) & texts.is_not_null()
@@ -335,7 +335,7 @@ def _ordered(series: pl.Series, column: Column) -> tuple[Ordered, Codes]:
     step = step_of(known, column.grid, column.name)
     usual = usual_range(points)
     whole = not points.size or usual == (points[0], points[-1])
-    both = ends(known, step) if step else None
+    both = interval_ends(known, step) if step else None
     return Ordered(known, points, both, usual=None if whole else usual), _positions(series, known)
 
 
@@ -356,7 +356,7 @@ def _ranked(texts: pl.Series, column: Column) -> tuple[Ordered, Codes]:
 
 def _sensitive(series: pl.Series) -> tuple[Codes, tuple[str, ...]]:
     """Return a code per cell, -1 for missing, and the text of each code, in the values' order."""
-    known = natural(series)
+    known = sorted_values(series)
     codes = _positions(series, known, -1)
     codes.setflags(write=False)
     return codes, tuple(as_text(known).to_list())

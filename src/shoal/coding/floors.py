@@ -17,7 +17,7 @@ from shoal.base.partition import Codes, Cover, Ints, Partition
 from shoal.coding.encode import Encoded
 from shoal.coding.joins import joins
 from shoal.tables.domain import Domain, Ordered, Taxonomy
-from shoal.tables.grid import OFF, ends
+from shoal.tables.grid import OFF, interval_ends
 from shoal.tables.limits import coded_leaves, coded_node, high_ends, low_ends
 from shoal.tables.schema import Column, Schema
 
@@ -126,7 +126,7 @@ def _roomy(column: Column, domain: Ordered, codes: Codes) -> tuple[Ordered, Code
     roomy = Ordered(
         values,
         points,
-        ends(values, step) if step not in (OFF, None) and len(values) > 1 else None,
+        interval_ends(values, step) if step not in (OFF, None) and len(values) > 1 else None,
         domain.extent,
         domain.usual,
         _place(points, column.bottom, 1, points.size - 1),

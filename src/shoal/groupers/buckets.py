@@ -8,7 +8,7 @@ from shoal.base.errors import ParameterError
 from shoal.base.partition import Ints, Partition
 from shoal.coding.encode import Encoded
 from shoal.groupers.repair import repair
-from shoal.groupers.signatures import sign
+from shoal.groupers.signatures import assign_signatures
 from shoal.kernels.split_buckets import halve
 from shoal.privacy import Rule, flatten
 
@@ -40,7 +40,7 @@ def group(data: Encoded, rule: Rule, rng: np.random.Generator) -> Partition:
         )
     codes = data.sensitive[column].astype(np.int64)
     known = np.flatnonzero(codes >= 0)
-    signed = sign(codes[known], m, rng)
+    signed = assign_signatures(codes[known], m, rng)
     size = np.array([domain.size for domain in data.domains], np.int64)
     labels = np.full(data.rows, -1, np.int64)
     groups = 0

@@ -15,7 +15,7 @@ from shoal.privacy import KAnonymity, Rule
 Grouping = Callable[[Encoded, Rule, int], Partition]
 
 
-def together(data: Encoded, rule: Rule, spare: int, grouping: Grouping) -> Partition:
+def group_people(data: Encoded, rule: Rule, spare: int, grouping: Grouping) -> Partition:
     """Group people, each as one row, and give all rows of a person the class of that row.
 
     A person is grouped with the sensitive values of the first row; what the values of all rows

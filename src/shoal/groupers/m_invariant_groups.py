@@ -9,7 +9,7 @@ import numpy as np
 
 from shoal.base.partition import Codes, Ints, Partition
 from shoal.coding.encode import Encoded
-from shoal.groupers.signatures import Signature, sign
+from shoal.groupers.signatures import Signature, assign_signatures
 from shoal.privacy import FrequencyLDiversity, KAnonymity, MInvariance, Rule
 
 Grouping = Callable[[Encoded, Rule], Partition]
@@ -21,7 +21,7 @@ PAIRS = 2_000
 
 
 @dataclass(frozen=True, eq=False)
-class Before:
+class EarlierClasses:
     """What earlier releases say of the rows of a table.
 
     Parameters
@@ -43,7 +43,7 @@ class Before:
 
 
 @dataclass(frozen=True, eq=False)
-class Lasting:
+class MInvariantGroups:
     """The groups of a release, counterfeits among them.
 
     Parameters
@@ -74,16 +74,16 @@ class Lasting:
         return rows, replace(Partition.from_labels(labels), notes=made.notes)
 
 
-def lasting(
+def group_m_invariant(
     data: Encoded,
     rule: MInvariance,
-    before: Before,
+    before: EarlierClasses,
     grouping: Grouping,
     rng: np.random.Generator,
     *,
     near: bool = True,
     crowd: int = 1,
-) -> Lasting:
+) -> MInvariantGroups:
     """Group the rows of every signature by themselves, counterfeits included.
 
     ``crowd``: how many rows a group must have, counterfeits not counted. Groups with fewer are
@@ -91,7 +91,7 @@ def lasting(
 
     ``grouping`` is asked for groups in which each of the s values of a signature has a share of
     1 / s and no more, which is: all equally often. ``near``: signatures go to rows that lie close
-    to each other, see :func:`shoal.groupers.signatures.sign`.
+    to each other, see :func:`shoal.groupers.signatures.assign_signatures`.
     """
     from shoal.groupers import buckets  # loads kernels
 
@@ -100,7 +100,7 @@ def lasting(
     alone = replace(data, people=None)
     close = _Close(alone, rule.share, grouping) if near else None
     known = before.signatures
-    signed = sign(values, rule.m, rng, before.kept, known, gap=before.gap, near=close)
+    signed = assign_signatures(values, rule.m, rng, before.kept, known, gap=before.gap, near=close)
     bucket = np.concatenate((signed.bucket, signed.lacking[:, 0]))
     value = np.concatenate((values, signed.lacking[:, 1]))
     width = np.array([len(signature) for signature in signed.signatures])
@@ -127,7 +127,7 @@ def lasting(
         made = joined
     added = np.stack((labels[data.rows :], signed.lacking[:, 1]), axis=1)
     notes = {"signatures": int(np.count_nonzero(many)), "counterfeits": int(added.shape[0])}
-    return Lasting(replace(made, notes=notes), added, signed.bucket, signed.signatures)
+    return MInvariantGroups(replace(made, notes=notes), added, signed.bucket, signed.signatures)
 
 
 @dataclass(frozen=True, eq=False)

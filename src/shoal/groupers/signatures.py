@@ -49,7 +49,7 @@ class Near(Protocol):
         ...
 
 
-def sign(
+def assign_signatures(
     values: Ints,
     m: int,
     rng: np.random.Generator,

@@ -15,7 +15,7 @@ from shoal.plan.plan import Plan
 from shoal.tables.domain import Ordered, Taxonomy
 
 
-def loosened(
+def widen_cells(
     data: Encoded, partition: Partition, plan: Plan, rng: np.random.Generator | None
 ) -> Partition:
     """Widen every cell of every group with the plan's chance: by a level, an end, or to ``*``.

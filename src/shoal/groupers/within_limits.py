@@ -71,7 +71,7 @@ def is_limited(schema: Schema, suppress: float | None) -> bool:
     return bool(suppress) or any(schema[name].limited for name in schema.quasi)
 
 
-def grouped(bounds: Bounds, rule: Rule, method: Method) -> Partition:
+def group_within_limits(bounds: Bounds, rule: Rule, method: Method) -> Partition:
     """Group a table part by part, leaving out the rows that no class can take."""
     made = _by_part(bounds, rule, method, _feasible(bounds, rule))
     notes = {**made.notes}
@@ -311,4 +311,4 @@ def _weaker(bounds: Bounds, rule: Rule) -> list[str]:
 _MOST = 2_000
 """Parts that are asked one by one for the nearest promise; with more nobody would wait for it."""
 
-__all__ = ["Bounds", "grouped", "is_limited"]
+__all__ = ["Bounds", "group_within_limits", "is_limited"]

@@ -16,7 +16,7 @@ from shoal.measures.outliers import idle_grids, outlier_warnings
 from shoal.plan.plan import Plan
 from shoal.plan.setting import same_values
 from shoal.privacy import Rule
-from shoal.tables.cells import as_text, merged
+from shoal.tables.cells import as_text, merge_values
 from shoal.tables.original import Original
 from shoal.tables.rare import rare_below
 from shoal.tables.schema import Schema
@@ -37,7 +37,7 @@ def cautions(table: Original, rules: Rules) -> tuple[str, ...]:
     return tuple(text for look in CAUTIONS for text in look(table, rules))
 
 
-def planned(schema: Schema, plan: Plan, rules: Rules) -> tuple[str, ...]:
+def cautions_of_plan(schema: Schema, plan: Plan, rules: Rules) -> tuple[str, ...]:
     """Return what can be told of a table that is not at hand."""
     table = Original(pl.DataFrame(), schema, plan=plan)
     return tuple(text for look in PLANNED for text in look(table, rules))
@@ -84,7 +84,7 @@ def _doubtful(table: Original, rules: Rules) -> Iterator[str]:
     for name in ruled:
         if name in table.schema and name in table.frame.columns:
             cells = table.schema[name].clean(table.frame[name])
-            yield from doubtful(name, as_text(merged(cells, table.plan.release.same)))
+            yield from doubtful_values(name, as_text(merge_values(cells, table.plan.release.same)))
 
 
 def _unknown_same(table: Original, _rules: Rules) -> Iterator[str]:
@@ -99,7 +99,7 @@ def _unknown_same(table: Original, _rules: Rules) -> Iterator[str]:
         )
 
 
-def doubtful(name: str, texts: pl.Series) -> Iterator[str]:
+def doubtful_values(name: str, texts: pl.Series) -> Iterator[str]:
     """Look at the values of one sensitive column: placeholders, and spellings of one value."""
     texts = texts.unique().drop_nulls()
     missing = texts.str.strip_chars().str.to_lowercase().is_in(PLACEHOLDERS)

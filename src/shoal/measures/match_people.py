@@ -11,7 +11,7 @@ from shoal.base.partition import Ints
 from shoal.base.roles import Role
 from shoal.measures.risks.matching import Index, Items, blocks, distinct, pairs, sides
 from shoal.releases.opened import Opened
-from shoal.tables.cells import as_text, blank
+from shoal.tables.cells import as_text, missing_to_null
 from shoal.tables.original import Original
 
 _MOST = 50_000_000  # pairs of a row and a class that fits it
@@ -78,7 +78,7 @@ def match_people(opened: Opened, source: Original) -> MatchedPeople | None:
 def _values(frame: pl.DataFrame, source: Original) -> pl.DataFrame:
     """Return what every row says of the sensitive columns, as one text."""
     columns = [source.schema[name] for name in source.schema.sensitive]
-    texts = [as_text(blank(frame[c.name], c.missing)).fill_null("") for c in columns]
+    texts = [as_text(missing_to_null(frame[c.name], c.missing)).fill_null("") for c in columns]
     told = pl.DataFrame({str(place): text for place, text in enumerate(texts)})
     if not texts:
         return pl.DataFrame({"value": [""] * frame.height})

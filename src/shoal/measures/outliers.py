@@ -15,7 +15,7 @@ from shoal.tables.grid import (
     FEWEST,
     SPANS,
     TailedStep,
-    ends,
+    interval_ends,
     on_multiples,
     step_of,
     usual_range,
@@ -111,7 +111,7 @@ def _way_out(column: Column, values: pl.Series, people: pl.Series, few: int, sid
     flag, publish = ("top", "large") if side == "above" else ("bottom", "small")
     step = step_of(values, "auto", column.name) if values.dtype.is_numeric() else None
     if isinstance(step, TailedStep):
-        low, high = ends(values, step.step)
+        low, high = interval_ends(values, step.step)
         edges = low.reverse() if side == "above" else high
         so_far = (people.reverse() if side == "above" else people).cum_sum()
         enough = edges.filter(so_far >= few)

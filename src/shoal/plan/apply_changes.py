@@ -10,7 +10,7 @@ from shoal.base.roles import Role
 from shoal.catalog import DEFAULT_RULE
 from shoal.plan.parts import TABLES
 from shoal.plan.rule_specs import rule_flags, rule_spec, rules_asked, smallest_class
-from shoal.plan.setting import Setting, declared, listed_names
+from shoal.plan.setting import Setting, declared_settings, listed_names
 from shoal.privacy import flatten
 
 Tree = dict[str, Any]
@@ -21,7 +21,7 @@ def arguments() -> dict[str, dict[str, Setting]]:
     """Return by the name of an argument, which is its key, the tables that have it."""
     named: dict[str, dict[str, Setting]] = {}
     for table, part in TABLES.items():
-        for key, own in declared(part).items():
+        for key, own in declared_settings(part).items():
             if own.flag is not None:
                 named.setdefault(key, {})[table] = own
     return named

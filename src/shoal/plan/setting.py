@@ -65,7 +65,7 @@ class Setting:
         return given if self.read is None else self.read(given)
 
 
-def declared(part: type[BaseModel]) -> dict[str, Setting]:
+def declared_settings(part: type[BaseModel]) -> dict[str, Setting]:
     """Return what is declared of the fields of one table of a plan, by key."""
     return {
         key: setting.named(key)

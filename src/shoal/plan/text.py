@@ -10,7 +10,7 @@ from typing import Any
 
 from shoal.base.roles import Role
 from shoal.plan.parts import TABLES
-from shoal.plan.setting import declared
+from shoal.plan.setting import declared_settings
 
 _HEAD = """\
 # A Shoal plan: everything that repeats a run.
@@ -44,7 +44,7 @@ def _keys(table: str) -> str:
             subsequent_indent="#     ",
         )
         + "\n"
-        for key, setting in declared(TABLES[table]).items()
+        for key, setting in declared_settings(TABLES[table]).items()
     )
 
 

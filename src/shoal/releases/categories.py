@@ -11,7 +11,7 @@ import polars as pl
 from shoal.base.errors import ParameterError, SchemaError, format_names, suggest_nearest
 from shoal.base.partition import Bools, Ints
 from shoal.releases.base import By
-from shoal.tables.cells import as_text, find, natural, typed
+from shoal.tables.cells import as_text, find_positions, infer_type, sorted_values
 
 MISSING = "(missing)"
 MOST = 100_000  # combinations that a table of estimates may have
@@ -30,8 +30,8 @@ class Coded:
         """Take a column that is published as it was."""
         if isinstance(column.dtype, pl.Categorical):
             column = column.cast(pl.String)
-        known = natural(column)
-        codes = find(column, known)
+        known = sorted_values(column)
+        codes = find_positions(column, known)
         return cls(column.name, known, np.where(codes < 0, len(known), codes))
 
     @property
@@ -82,7 +82,7 @@ def sort(name: str, values: pl.Series, by: By, *, gaps: bool) -> Sorted:
 
 
 def _intervals(name: str, values: pl.Series, width: float) -> tuple[list[str], Ints]:
-    numbers = typed(values)
+    numbers = infer_type(values)
     if not numbers.dtype.is_numeric():
         raise ParameterError(
             f"Column {name!r} cannot be cut into intervals of {width:g}: it holds "

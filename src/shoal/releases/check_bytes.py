@@ -13,7 +13,7 @@ from shoal.base.partition import Bools
 _INLINE = 12  # bytes of a text that stand in its view
 
 
-def foreign(tables: Mapping[str, pl.DataFrame]) -> tuple[str, ...]:
+def foreign_bytes(tables: Mapping[str, pl.DataFrame]) -> tuple[str, ...]:
     """Name the columns whose memory holds what no cell says, or in an order of its own."""
     return tuple(
         f"Column {column.name!r} holds {what} in its memory: writing it to a file would "

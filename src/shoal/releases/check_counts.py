@@ -19,7 +19,7 @@ from shoal.base.partition import GroupStats, Histogram, Ints
 from shoal.privacy.base import Rule, weakest
 from shoal.releases.published import count_values, read
 from shoal.releases.verdict import Verdict, describe_broken, make_verdict, result_of
-from shoal.tables.cells import as_text, blank, find, natural
+from shoal.tables.cells import as_text, find_positions, missing_to_null, sorted_values
 from shoal.tables.domain import STAR
 from shoal.tables.schema import Schema
 
@@ -47,9 +47,9 @@ def values_of(published: pl.Series, counts: Ints, schema: Schema | None = None) 
     column = published
     if schema is not None and column.name in schema:
         column = schema[column.name].clean(column)
-    column = blank(column, (STAR,))
-    known = natural(column)
-    codes = find(column, known)
+    column = missing_to_null(column, (STAR,))
+    known = sorted_values(column)
+    codes = find_positions(column, known)
     total = np.zeros(max(len(known), 1), np.int64)
     np.add.at(total, codes[codes >= 0], counts[codes >= 0])
     gaps = int(counts[codes < 0].sum())
@@ -118,7 +118,9 @@ def examine(stats: GroupStats, rules: Sequence[Rule]) -> Findings:
     )
 
 
-def unite(parts: Sequence[Findings], rules: Sequence[Rule], faults: Sequence[str] = ()) -> Verdict:
+def merge_findings(
+    parts: Sequence[Findings], rules: Sequence[Rule], faults: Sequence[str] = ()
+) -> Verdict:
     """Put together what was found in all the classes, with the faults that others found."""
     rows = sum(findings.rows for findings in parts)
     classes = sum(findings.classes for findings in parts)

@@ -17,7 +17,7 @@ import polars as pl
 _PLAIN = pl.CompatLevel.oldest()  # texts one after the other, not as views
 
 
-def fresh(frame: pl.DataFrame) -> pl.DataFrame:
+def copy_cells(frame: pl.DataFrame) -> pl.DataFrame:
     """Return the same cells in memory of their own, with no category that no cell has."""
     return pl.DataFrame([_fresh(column) for column in frame])
 

@@ -11,7 +11,7 @@ import polars as pl
 from shoal.base.errors import format_names
 from shoal.base.partition import Ints
 from shoal.releases.published import Published
-from shoal.tables.cells import blank, own_text, typed
+from shoal.tables.cells import infer_type, missing_to_null, own_text
 
 COUNTERFEITS = "counterfeits"
 """The table of a release that says how many counterfeits a class has, and its column."""
@@ -57,7 +57,7 @@ def false_rows(published: Published, table: pl.DataFrame | None) -> tuple[Ints, 
 
 
 def _named(cells: pl.DataFrame, columns: Sequence[str]) -> pl.Series:
-    texts = [own_text(blank(cells[name])).to_list() for name in columns]
+    texts = [own_text(missing_to_null(cells[name])).to_list() for name in columns]
     return pl.Series([json.dumps(each) for each in zip(*texts, strict=True)], dtype=pl.String)
 
 
@@ -66,10 +66,10 @@ def _alike(column: pl.Series, dtype: pl.DataType) -> pl.Series:
 
     A class is known by its cells, and files have several spellings of a number or a moment.
     """
-    column = blank(column)
+    column = missing_to_null(column)
     if column.dtype != pl.String or not (dtype.is_numeric() or dtype.is_temporal()):
         return column
-    read = column.cast(dtype, strict=False) if dtype.is_numeric() else typed(column)
+    read = column.cast(dtype, strict=False) if dtype.is_numeric() else infer_type(column)
     # What cannot be read stays as it is: null would be another cell.
     return pl.select(
         pl.when(read.is_null()).then(column).otherwise(own_text(read)).alias(column.name)

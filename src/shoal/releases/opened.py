@@ -20,7 +20,7 @@ from shoal.releases.notation import top_label
 from shoal.releases.published import Published, read
 from shoal.releases.readback import Sides
 from shoal.releases.verdict import held_back, undeclared
-from shoal.tables.cells import as_text, blank
+from shoal.tables.cells import as_text, missing_to_null
 from shoal.tables.domain import STAR, Taxonomy
 from shoal.tables.schema import Column, Schema
 
@@ -229,7 +229,7 @@ class Opened:
     def texts(self, name: str) -> pl.Series:
         """Return the cells of a published column, with ``*`` for a cell that says nothing."""
         column = self.frame[name if self.has(name) else f"{name}_lo"]
-        return blank(column.cast(pl.String)).fill_null(STAR)
+        return missing_to_null(column.cast(pl.String)).fill_null(STAR)
 
     def tops(self, name: str) -> list[str]:
         """Return the cells of a quasi-identifier that leave every value possible."""

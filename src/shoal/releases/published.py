@@ -11,7 +11,7 @@ import polars as pl
 from shoal.base.errors import SchemaError, format_names, suggest_nearest
 from shoal.base.partition import Histogram, Ints
 from shoal.releases.ends import ENDS, ends_of
-from shoal.tables.cells import as_text, blank
+from shoal.tables.cells import as_text, missing_to_null
 
 # No published column can be called so: a name with this in front is ours.
 _ROW = "\x00row"
@@ -95,7 +95,10 @@ def occurrences(
     places = [str(place) for place in range(len(names))]
     first, second = (
         pl.DataFrame(
-            [as_text(blank(frame[n])).alias(at) for at, n in zip(places, names, strict=True)]
+            [
+                as_text(missing_to_null(frame[n])).alias(at)
+                for at, n in zip(places, names, strict=True)
+            ]
         )
         .group_by(places)
         .agg(pl.len().cast(pl.Int64).alias(_ROW))

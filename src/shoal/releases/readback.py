@@ -16,7 +16,7 @@ from shoal.base.errors import ParameterError, SchemaError
 from shoal.base.partition import Bools, Floats, Ints, ragged_positions
 from shoal.base.roles import Kind
 from shoal.releases import notation
-from shoal.tables.cells import as_text, blank, find, typed, zoned
+from shoal.tables.cells import as_text, find_positions, infer_type, missing_to_null, zoned
 from shoal.tables.domain import STAR, Taxonomy
 from shoal.tables.schema import Column
 
@@ -163,7 +163,7 @@ def match(
         return _typed_pair(source, cells.select(f"{column.name}_lo", f"{column.name}_hi"), column)
     texts = as_text(cells[column.name])
     shown = texts.unique(maintain_order=True)
-    numbers = find(texts, shown)
+    numbers = find_positions(texts, shown)
     if column.kind is Kind.TAXONOMY:
         if column.name not in taxonomies:
             raise SchemaError(
@@ -197,7 +197,7 @@ def _starred(sides: Sides) -> Sides:
 
 def _taxonomy(source: pl.Series, numbers: Ints, shown: pl.Series, taxonomy: Taxonomy) -> Sides:
     labels = pl.Series(taxonomy.labels, dtype=pl.String)
-    node = find(notation.read_labels(shown), labels)
+    node = find_positions(notation.read_labels(shown), labels)
     lowest, highest = _reach(taxonomy)
     # A label that the taxonomy does not know covers nothing.
     lo = np.where(node < 0, _NOTHING[0], lowest[node])
@@ -209,19 +209,19 @@ def _taxonomy(source: pl.Series, numbers: Ints, shown: pl.Series, taxonomy: Taxo
 
 def _leaves(source: pl.Series, leaves: pl.Series) -> Ints:
     """Return the leaf of every value by its text, or else by what the text means."""
-    values = find(as_text(source), leaves)
+    values = find_positions(as_text(source), leaves)
     if source.dtype == pl.String or not (values < 0).any():
         return values
     # Numbers and booleans have several spellings: 2.50, True.
     meant = (
         leaves.str.strip_chars().cast(pl.Float64, strict=False)
         if source.dtype.is_numeric()
-        else typed(leaves)
+        else infer_type(leaves)
     )
     spelled = as_text(meant)
     if not spelled.drop_nulls().is_unique().all():
         return values
-    return np.where(values < 0, find(as_text(source), spelled), values)
+    return np.where(values < 0, find_positions(as_text(source), spelled), values)
 
 
 def _reach(taxonomy: Taxonomy) -> tuple[Ints, Ints]:
@@ -243,7 +243,7 @@ def _ranks(source: pl.Series, column: Column) -> tuple[Ints, pl.Series]:
     """Return the rank of every value and the values by rank."""
     if column.order:
         known = pl.Series(list(dict.fromkeys(column.order)), dtype=pl.String)
-        values = find(as_text(source), known)
+        values = find_positions(as_text(source), known)
     else:
         known = source.drop_nulls().unique().sort()
         values = known.search_sorted(source).to_numpy().astype(np.int64)
@@ -251,7 +251,7 @@ def _ranks(source: pl.Series, column: Column) -> tuple[Ints, pl.Series]:
 
 
 def _typed_pair(source: pl.Series, ends: pl.DataFrame, column: Column) -> Sides:
-    low, high = (as_text(blank(ends[name])) for name in ends.columns)
+    low, high = (as_text(missing_to_null(ends[name])) for name in ends.columns)
     values, known = _ranks(source, column)
     lo, hi = _place(known, low, high)
     star = (low.is_null() & high.is_null()).to_numpy()
@@ -276,7 +276,7 @@ def _place(known: pl.Series, low: pl.Series, high: pl.Series) -> tuple[Ints, Int
         broken = (first.is_null() | last.is_null()).to_numpy()
     else:
         names = as_text(known)
-        lo, hi = find(low, names), find(high, names)
+        lo, hi = find_positions(low, names), find_positions(high, names)
         broken = (lo < 0) | (hi < 0)
     # An end that is no value of the column's type makes a cell that covers nothing.
     return np.where(broken, _NOTHING[0], lo), np.where(broken, _NOTHING[1], hi)
@@ -319,9 +319,9 @@ def _as_type(texts: pl.Series, dtype: pl.DataType) -> pl.Series:
 
 def _sets(texts: pl.Series, numbers: Ints, shown: pl.Series) -> Sides:
     known = texts.drop_nulls().unique().sort()
-    values = _missing_last(find(texts, known), texts, len(known))
+    values = _missing_last(find_positions(texts, known), texts, len(known))
     elements = notation.read_sets(shown)
-    positions = find(elements["element"], known)
+    positions = find_positions(elements["element"], known)
     keys = elements["cell"].to_numpy().astype(np.int64) * (len(known) + 1) + positions
     keys = np.unique(keys[positions >= 0])
     starts = np.searchsorted(keys, np.arange(len(shown) + 1) * (len(known) + 1))

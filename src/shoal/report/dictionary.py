@@ -23,7 +23,7 @@ from shoal.report.render import render
 from shoal.report.words import GLOSSARY, role_words
 from shoal.show.figures.column_values import read_column
 from shoal.show.figures.subject import Subject
-from shoal.tables.cells import as_text, typed
+from shoal.tables.cells import as_text, infer_type
 from shoal.tables.domain import STAR, Taxonomy
 from shoal.tables.schema import Column
 
@@ -126,7 +126,7 @@ def _levels(cells: pl.Series, tree: Taxonomy) -> dict[str, int]:
 
 def _datatype(cells: pl.Series, kind: Kind | None) -> tuple[bool, str | None]:
     """Return whether cells are values of a type of CSVW by themselves, and the type they name."""
-    bare = typed(cells)
+    bare = infer_type(cells)
     own = next((name for name, dtype in TYPES.items() if _same(bare.dtype, dtype)), None)
     if own is not None:
         return True, own
@@ -155,7 +155,7 @@ def ends(cells: pl.Series, dtype: Any) -> tuple[pl.Series, pl.Series] | None:
     for side in ("lo", "hi"):
         # Top and bottom coded numbers are open at an end.
         open_ = sides[side].is_in(["inf", "-inf"]).fill_null(value=False)
-        value = typed(sides[side].set(open_, None))
+        value = infer_type(sides[side].set(open_, None))
         value = value.cast(dtype, strict=False) if value.dtype != pl.String else value
         if open_.any() and dtype == pl.Float64 and value.dtype == dtype:
             value = value.set(open_, -math.inf if side == "lo" else math.inf)

@@ -116,7 +116,7 @@ def evidence(
     }
 
 
-def filled(page: str, files: Mapping[str, Any]) -> str:
+def fill_digests(page: str, files: Mapping[str, Any]) -> str:
     """Put the digests of the files of a release into its report."""
     told = "<br>".join(f"{escape(name)}: {escape(one['sha256'])}" for name, one in files.items())
     return page.replace(DIGESTS, told) if told else page

@@ -25,7 +25,7 @@ _GLANCE = 256  # cells looked at before a whole column is tried
 _SHORT = 4_096  # rows up to which columns are read as one
 
 
-def blank(series: pl.Series, missing: Sequence[str] = ()) -> pl.Series:
+def missing_to_null(series: pl.Series, missing: Sequence[str] = ()) -> pl.Series:
     """Turn what stands for missing into null: NaN, empty texts and the texts of ``missing``.
 
     Spaces around a cell do not matter here: `` ?`` is missing when ``?`` is.
@@ -58,7 +58,7 @@ def _suspects(texts: pl.Series, listed: Sequence[str]) -> pl.Series:
     return suspects
 
 
-def typed(series: pl.Series) -> pl.Series:
+def infer_type(series: pl.Series) -> pl.Series:
     """Give a text column the type that all of its known cells have, or leave it text."""
     if series.dtype != pl.String:
         return series
@@ -88,9 +88,11 @@ def blank_and_typed(
     """
     height = len(columns[0])
     if not 0 < height <= _SHORT:
-        blanks = (blank(column, missing) for column in columns)
-        return [cells if cells.name in kept else typed(cells) for cells in blanks]
-    stack = blank(pl.concat([column.alias("") for column in columns], rechunk=True), missing)
+        blanks = (missing_to_null(column, missing) for column in columns)
+        return [cells if cells.name in kept else infer_type(cells) for cells in blanks]
+    stack = missing_to_null(
+        pl.concat([column.alias("") for column in columns], rechunk=True), missing
+    )
     result = {place: stack.slice(place * height, height) for place in range(len(columns))}
     texts = np.array([column.name not in kept for column in columns])
     texts &= _any(stack.is_not_null(), height)
@@ -136,7 +138,7 @@ def fitting(series: pl.Series) -> tuple[str, ...]:
     return tuple(name for name, read in TYPES.items() if _whole(read, known) is not None)
 
 
-def dated(series: pl.Series) -> pl.Series:
+def read_dates(series: pl.Series) -> pl.Series:
     """Turn a text column into days or moments when all of its known cells are such."""
     if series.dtype != pl.String or series.null_count() == len(series):
         return series
@@ -271,7 +273,7 @@ def zoned(moments: pl.Series, dtype: pl.Datetime, twice: Literal["earliest", "nu
     return moments.dt.replace_time_zone(dtype.time_zone, ambiguous=twice, non_existent="null")
 
 
-def natural(series: pl.Series) -> pl.Series:
+def sorted_values(series: pl.Series) -> pl.Series:
     """Return the known values of a column, each once, in the order that they have by nature.
 
     Numbers by size, also when a text column holds nothing but numbers; days and moments by time;
@@ -286,7 +288,7 @@ def natural(series: pl.Series) -> pl.Series:
     return pl.DataFrame({"size": sizes, "value": known}).sort("size", "value")["value"]
 
 
-def find(values: pl.Series, among: pl.Series) -> Ints:
+def find_positions(values: pl.Series, among: pl.Series) -> Ints:
     """Return where each value first stands among others, -1 when nowhere."""
     index = pl.DataFrame({"value": among, "at": np.arange(len(among), dtype=np.int64)})
     index = index.unique("value", keep="first")
@@ -309,7 +311,7 @@ def holds_numbers(series: pl.Series) -> tuple[str, str] | None:
 TEXTS = (pl.String, pl.Categorical, pl.Enum)  # of columns that hold texts
 
 
-def merged(series: pl.Series, groups: Sequence[str]) -> pl.Series:
+def merge_values(series: pl.Series, groups: Sequence[str]) -> pl.Series:
     """Return a column with the value in every cell that it counts as.
 
     Numbers and dates are compared as such: ``1`` and ``1.0`` are one value of a column of numbers.

@@ -16,7 +16,7 @@ from shoal.base.threads import share
 from shoal.catalog.extensions import require
 from shoal.plan.data import DataPart
 from shoal.tables.arrow_size import unpacked
-from shoal.tables.cells import blank, blank_and_typed
+from shoal.tables.cells import blank_and_typed, missing_to_null
 from shoal.tables.csvfile import read_csv
 from shoal.tables.local_formats import read_local_forms
 from shoal.tables.source import Source
@@ -96,7 +96,7 @@ def read_file(
         raise InputError(f"{path} is a directory. Give the name of a file in it.") from None
     except OSError as fault:
         raise InputError(f"{path} cannot be read: {fault.strerror or fault}.") from None
-    return frame.select(blank(series, how.missing) for series in frame), digest
+    return frame.select(missing_to_null(series, how.missing) for series in frame), digest
 
 
 def _of_program(path: Path, raw: bytes, suffix: str, how: DataPart) -> pl.DataFrame:

@@ -121,7 +121,7 @@ def step_of(
         step = least if span >= COARSE * least or tailed else 0.0
     if not step or not tailed:
         return step or None
-    low, high = ends(pl.Series(usual).cast(values.dtype), step)
+    low, high = interval_ends(pl.Series(usual).cast(values.dtype), step)
     return TailedStep(step, float(low[0]), float(high[-1]))
 
 
@@ -176,7 +176,7 @@ def _span_of(values: pl.Series, grid: str | float, column: str) -> str | TailedS
         if len(usual) == len(values):
             return None if days and step in ("hour", "day") else step
         step = "week" if days and step in ("hour", "day") else step
-        low, high = ends(usual, step)
+        low, high = interval_ends(usual, step)
         return TailedStep(step, low.to_physical()[0], high.to_physical()[-1])
     if not isinstance(grid, str) or (days and grid == "hour"):
         _unfit(grid, column, "dates" if days else "times")
@@ -186,11 +186,11 @@ def _span_of(values: pl.Series, grid: str | float, column: str) -> str | TailedS
 
 def on_multiples(values: pl.Series, step: str | float | TailedStep) -> bool:
     """Tell whether every value is a multiple of the step: then its intervals hide none."""
-    low, high = ends(values, step)
+    low, high = interval_ends(values, step)
     return bool((low == high).all())
 
 
-def ends(values: pl.Series, step: str | float | TailedStep) -> tuple[pl.Series, pl.Series]:
+def interval_ends(values: pl.Series, step: str | float | TailedStep) -> tuple[pl.Series, pl.Series]:
     """Return for each value the multiple of the step below it and the one above, or itself.
 
     Dates: the first day of the week, month, quarter or year, and the last one.
@@ -220,11 +220,11 @@ def _tailed_ends(values: pl.Series, tailed: TailedStep) -> tuple[pl.Series, pl.S
 
     Outliers among numbers lie between 1, 2 and 5 times powers of ten, among dates in their year.
     """
-    low, high = ends(values, tailed.step)
+    low, high = interval_ends(values, tailed.step)
     points = values.to_physical()
     under, over = points < tailed.least, points > tailed.most
     if values.dtype.is_temporal():
-        first, last = ends(values, "year")
+        first, last = interval_ends(values, "year")
         # No interval of an outlier begins before, or ends behind, one of the usual range.
         first = (
             first.to_physical().clip(lower_bound=tailed.most).cast(low.dtype).zip_with(over, first)

@@ -13,7 +13,7 @@ import polars as pl
 from shoal.base.errors import ParameterError
 from shoal.base.partition import Floats, Ints
 from shoal.tables.cells import as_text
-from shoal.tables.grid import AUTO, TailedStep, ends, precision, step_of, usual_range
+from shoal.tables.grid import AUTO, TailedStep, interval_ends, precision, step_of, usual_range
 
 _FINEST = 20  # intervals that the finest automatic level aims at
 
@@ -159,7 +159,7 @@ def _outer(points: Floats) -> tuple[float, float]:
     least = 5 * precision(points)
     if isinstance(step, TailedStep):
         step = replace(step, step=max(float(step.step), least))
-    low, high = ends(values, max(step, least) if isinstance(step, float) else step)
+    low, high = interval_ends(values, max(step, least) if isinstance(step, float) else step)
     return float(low[0]), float(high[-1])
 
 

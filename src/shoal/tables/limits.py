@@ -19,7 +19,7 @@ from shoal.base.partition import Bools
 from shoal.base.roles import Kind, Role
 from shoal.plan.setting import limit_of
 from shoal.tables.domain import Taxonomy, numbers
-from shoal.tables.grid import AUTO, OFF, SPANS, TailedStep, ends
+from shoal.tables.grid import AUTO, OFF, SPANS, TailedStep, interval_ends
 from shoal.tables.schema import Column
 
 _NESTED = {
@@ -33,7 +33,7 @@ _NESTED = {
 """Spans of time that fill another one without rest."""
 
 
-def settled(column: Column, values: pl.Series, taxonomies: Mapping[str, Taxonomy]) -> Column:
+def settle_limits(column: Column, values: pl.Series, taxonomies: Mapping[str, Taxonomy]) -> Column:
     """Return a column whose limits fit its kind and values, with a grid that fits them too.
 
     ``values``: its different known values, ascending. The grid may be automatic still.
@@ -54,13 +54,13 @@ def on_grid(column: Column, series: pl.Series, taxonomies: Mapping[str, Taxonomy
     if not column.limited:
         return column.on_grid(series)
     values = column.known_values(series)
-    column = settled(column, values, taxonomies)
+    column = settle_limits(column, values, taxonomies)
     own = column.grid
     column = column.on_grid(series)
     if own == AUTO and column.kind is Kind.ORDERED and column.grid != OFF:
         tailed = column.grid
         step = tailed.step if isinstance(tailed, TailedStep) else tailed
-        fit = fitted(column, step, whole=values.dtype.is_integer())
+        fit = fit_step(column, step, whole=values.dtype.is_integer())
         column = replace(column, grid=tailed if fit == step else fit or OFF)
     return column
 
@@ -221,7 +221,7 @@ def _checked(
     return step
 
 
-def fitted(column: Column, step: str | float | None, *, whole: bool) -> str | float | None:
+def fit_step(column: Column, step: str | float | None, *, whole: bool) -> str | float | None:
     """Return a step for the ends of a limited column, near an automatic one.
 
     The largest one of at most ``step`` that all limits are multiples of; None: ends stay data.
@@ -247,22 +247,22 @@ def fitted(column: Column, step: str | float | None, *, whole: bool) -> str | fl
 
 def low_ends(values: pl.Series, width: str | float) -> pl.Series:
     """Return the multiple of a width at or below each value; of dates, where the span begins."""
-    return ends(values, width)[0]
+    return interval_ends(values, width)[0]
 
 
 def high_ends(values: pl.Series, width: str | float) -> pl.Series:
     """Return where the interval of a width that holds each value ends."""
-    low, high = ends(values, width)
+    low, high = interval_ends(values, width)
     if isinstance(width, str):
         return high if values.dtype == pl.Date else low.dt.offset_by(SPANS[width])
     beyond = int(width) * 3 // 2 if values.dtype.is_integer() else width * 1.5
-    return ends(low + beyond, width)[0]
+    return interval_ends(low + beyond, width)[0]
 
 
 __all__ = [
     "coded_leaves",
     "coded_node",
-    "fitted",
+    "fit_step",
     "high_ends",
     "low_ends",
     "on_grid",

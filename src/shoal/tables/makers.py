@@ -12,7 +12,7 @@ import polars as pl
 
 from shoal.base.errors import ParameterError, SchemaError
 from shoal.base.partition import Floats, Ints
-from shoal.tables.cells import as_text, typed
+from shoal.tables.cells import as_text, infer_type
 from shoal.tables.domain import STAR, Taxonomy
 from shoal.tables.interval_labels import divisors, equal_widths, quantiles
 from shoal.tables.rare_labels import find_rare_labels
@@ -80,7 +80,7 @@ def build(levels: Sequence[pl.Series], column: str) -> Taxonomy:
 
 def _series(values: pl.Series | Sequence[Any]) -> pl.Series:
     series = values if isinstance(values, pl.Series) else pl.Series("values", values, strict=False)
-    return typed(series)
+    return infer_type(series)
 
 
 def _numbers(values: pl.Series | Sequence[Any], column: str) -> pl.Series:

@@ -11,7 +11,7 @@ import polars as pl
 
 from shoal.base.column_names import check_names, check_rows, check_twice, check_unicode
 from shoal.base.errors import InputError
-from shoal.tables.cells import blank, dated
+from shoal.tables.cells import missing_to_null, read_dates
 from shoal.tables.local_formats import read_local_forms
 
 
@@ -25,9 +25,9 @@ def from_native(frame: Any, missing: Sequence[str] = (), **forms: str | None) ->
     columns = frame.get_columns() if isinstance(frame, pl.DataFrame) else _foreign(frame)
     names = [column.name for column in columns]
     check_names(names, "The frame")
-    columns = [blank(column, missing) for column in columns]
+    columns = [missing_to_null(column, missing) for column in columns]
     if forms and type(frame).__module__.split(".")[0] == "pandas":
-        columns = [read_local_forms(dated(column), **forms) for column in columns]
+        columns = [read_local_forms(read_dates(column), **forms) for column in columns]
     result = pl.DataFrame(columns)
     check_rows(result.height, names, "The frame")
     return result

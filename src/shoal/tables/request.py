@@ -9,7 +9,7 @@ from shoal.base.roles import Kind, Role
 from shoal.catalog import DEFAULT_RULE, RULES, Method
 from shoal.plan.parts import TABLES
 from shoal.plan.plan import Plan
-from shoal.plan.setting import declared
+from shoal.plan.setting import declared_settings
 from shoal.privacy import Rule, flatten
 from shoal.tables.schema import Column, Schema
 
@@ -172,7 +172,7 @@ def local_setting(request: Request) -> str:
     plan = request.plan
     columns = [("columns", part, f" of column {name!r}") for name, part in plan.columns.items()]
     for table, part, where in (("data", plan.data, ""), ("release", plan.release, ""), *columns):
-        for key in (key for key in declared(TABLES[table]) if key not in SPARK[table]):
+        for key in (key for key in declared_settings(TABLES[table]) if key not in SPARK[table]):
             value, default = getattr(part, key), TABLES[table].model_fields[key].default
             if value != default and not (default is None and value is False):
                 return f"{_written(key, value)}{where}"

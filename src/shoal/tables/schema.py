@@ -9,7 +9,7 @@ import polars as pl
 
 from shoal.base.errors import SchemaError, format_names, suggest_nearest
 from shoal.base.roles import Kind, Role
-from shoal.tables.cells import as_text, blank, holds_numbers, typed
+from shoal.tables.cells import as_text, holds_numbers, infer_type, missing_to_null
 from shoal.tables.domain import STAR
 from shoal.tables.grid import AUTO, OFF, TailedStep, step_of
 
@@ -81,9 +81,9 @@ class Column:
             series = series.cast(pl.String)  # a category is a text; its number means nothing
         # A sensitive value that was suppressed adds no diversity.
         void = (STAR,) if self.role is Role.SENSITIVE else ()
-        cleaned = blank(series, (*self.missing, *void))
+        cleaned = missing_to_null(series, (*self.missing, *void))
         # Without its '?' a column of numbers may be one after all.
-        return typed(cleaned) if self.missing and not self.order else cleaned
+        return infer_type(cleaned) if self.missing and not self.order else cleaned
 
     def persons(self, series: pl.Series) -> pl.Series:
         """Return the person of every row, as text; none may be missing."""

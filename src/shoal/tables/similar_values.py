@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from shoal.tables.cells import TEXTS, as_text, merged
+from shoal.tables.cells import TEXTS, as_text, merge_values
 
 _UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss"})
 
@@ -20,7 +20,7 @@ def look_alikes(series: pl.Series, groups: Sequence[str] = ()) -> list[list[str]
     """
     if not isinstance(series.dtype, TEXTS):
         return []
-    texts = as_text(merged(series.drop_nulls(), groups)).unique().sort()
+    texts = as_text(merge_values(series.drop_nulls(), groups)).unique().sort()
     found: dict[tuple[str, ...], list[str]] = {}
     for text in texts.to_list():
         found.setdefault(_words(text), []).append(text)

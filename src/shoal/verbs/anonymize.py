@@ -27,10 +27,10 @@ from shoal.base.roles import Role
 from shoal.catalog import Method, find_method
 from shoal.catalog.extensions import require
 from shoal.coding.encode import Encoded, encode
-from shoal.groupers.group_people import check_constant, together
-from shoal.groupers.m_invariant_groups import Lasting
-from shoal.groupers.slack import loosened
-from shoal.groupers.within_limits import Bounds, grouped, is_limited
+from shoal.groupers.group_people import check_constant, group_people
+from shoal.groupers.m_invariant_groups import MInvariantGroups
+from shoal.groupers.slack import widen_cells
+from shoal.groupers.within_limits import Bounds, group_within_limits, is_limited
 from shoal.measures.cautions import cautions
 from shoal.measures.losses import measured
 from shoal.measures.losses.grouped import Grouped
@@ -38,8 +38,8 @@ from shoal.measures.named_rare_values import check_labels, named_values
 from shoal.plan.plan import Plan
 from shoal.plan.rule_specs import build_rules
 from shoal.privacy import All, Rule
-from shoal.releases.check_bytes import foreign
-from shoal.releases.copy_cells import fresh
+from shoal.releases.check_bytes import foreign_bytes
+from shoal.releases.copy_cells import copy_cells
 from shoal.releases.history.store import History, Pending
 from shoal.releases.opened import Opened
 from shoal.releases.verdict import Verdict
@@ -73,7 +73,7 @@ While something is proved it is told ``prove``, a colon and how far that is; Tru
 
 
 @dataclass
-class Clock:
+class StageTimer:
     """Measures stages and tells who watches which one is running.
 
     ``compiling``: how much of the grouping went into compiling kernels.
@@ -122,7 +122,7 @@ class Made:
 def execute(
     table: Original,
     plan: Plan,
-    clock: Clock,
+    clock: StageTimer,
     extra: tuple[Rule, ...] = (),
     encoded: Encoded | None = None,
     key: bytes | None = None,
@@ -160,7 +160,7 @@ def execute(
         with clock.stage("group"):
             made = group(entry, data, rule, grouping, options, clock, plan, series, bounds)
         with clock.stage("recode"):
-            parts = made.partition if isinstance(made, Lasting) else made
+            parts = made.partition if isinstance(made, MInvariantGroups) else made
             told = Grouped.untouched(data) if shape.exact else Grouped(data, parts)
             loss = measured(told)
             frame, shown, parts = shown_of(series, frame, data, made, grouping)
@@ -169,7 +169,7 @@ def execute(
             named = _pseudonymized(frame, schema, plan, key)
             published, order = shape.make.publish(*named, shown, parts, **ends, order=order)
             beside = {} if series is None else series.side_tables(published["release"], order)
-            tables = {name: fresh(own) for name, own in (published | beside).items()}
+            tables = {name: copy_cells(own) for name, own in (published | beside).items()}
         with clock.stage("verify"):
             about = schema.columns, table.taxonomies
             opened = Opened(tables, *about, shape=shape, plan=plan.unseeded())
@@ -197,7 +197,7 @@ def execute(
     return Made(run, opened, order, told, pending)
 
 
-def _proof(data: Encoded, rules: Sequence[Rule], loss: float, clock: Clock) -> Proof:
+def _proof(data: Encoded, rules: Sequence[Rule], loss: float, clock: StageTimer) -> Proof:
     """Work out what no release can lose less than, telling how near that has come."""
     require("proof")
     from shoal.ext.proof.bound import Proof, lower_bound, smallest_class
@@ -234,7 +234,7 @@ def group(
     rule: Rule,
     rng: np.random.Generator | None,
     options: Mapping[str, Any],
-    clock: Clock,
+    clock: StageTimer,
     plan: Plan,
     series: SeriesRelease | None = None,
     bounds: Bounds | None = None,
@@ -257,9 +257,9 @@ def group(
 
         if bounds is not None and plan.release.together:
             check_constant(data)
-        made: Any = one(data, rule) if bounds is None else grouped(bounds, rule, one)
+        made: Any = one(data, rule) if bounds is None else group_within_limits(bounds, rule, one)
     clock.compiling += compiled.seconds
-    return made if entry.shape.exact else loosened(data, made, plan, rng)
+    return made if entry.shape.exact else widen_cells(data, made, plan, rng)
 
 
 def _grouped(
@@ -267,7 +267,7 @@ def _grouped(
 ) -> Any:
     """Run a method on rows or on people, and let every class that a reader sees keep the rule."""
     if plan.release.together:
-        return together(data, rule, spare, call)
+        return group_people(data, rule, spare, call)
     made = call(data, rule, spare)
     if data.people is not None and isinstance(made, Partition) and made.cover is None:
         from shoal.groupers.repair import repair_alike  # loads kernels
@@ -284,7 +284,7 @@ def check(
     ``more``: faults that were found besides.
     """
     verdict: Verdict = opened.shape.check.check(opened, rules, source)
-    if faults := [*foreign(opened.tables), *more]:
+    if faults := [*foreign_bytes(opened.tables), *more]:
         verdict = replace(verdict, holds=False, faults=(*verdict.faults, *faults))
     if not verdict.holds:
         told = "\n".join(verdict.faults) or "a rule does not hold."

@@ -23,11 +23,11 @@ from shoal.base.roles import Role
 from shoal.measures.deduced_values import read_off
 from shoal.measures.match_people import match_people
 from shoal.measures.risks.downcoding import downcode, facts, nothing
-from shoal.measures.risks.knowledge import Draw, alike, cut, knowledge
+from shoal.measures.risks.knowledge import Draw, alike, attacker_knowledge, cut
 from shoal.measures.risks.results import AttackResult, Attacks
 from shoal.measures.risks.scores import Scores, Target, score
-from shoal.measures.risks.searching import answers_of, belief_of, searched
-from shoal.measures.risks.summary import certain, likely, summarize
+from shoal.measures.risks.searching import answers_of, belief_of, prepare_target
+from shoal.measures.risks.summary import summarize, summarize_deduced, summarize_guesses
 from shoal.releases.opened import Opened
 from shoal.tables.open_table import check_columns, quasi_schema
 from shoal.tables.original import Original
@@ -97,7 +97,7 @@ def attack(
     views = {name: opened.view(name) for name in hidden}
     schema = quasi_schema(original, opened.plan, names, opened.taxonomies)
     columns = [schema[name] for name in names]
-    release = searched(
+    release = prepare_target(
         opened,
         columns,
         {name: draw.people(schema[name], original, control, rng) for name in names},
@@ -112,7 +112,7 @@ def attack(
 
     def results(kind: str) -> list[AttackResult]:
         if kind == "readoff":
-            return [certain(read_off(opened, original))]
+            return [summarize_deduced(read_off(opened, original))]
         if kind == "downcoding":
             return [_downcoding(opened, columns, original, control, draw)]
         if kind == OVER_TIME:
@@ -291,12 +291,12 @@ def _downcoding(
         own = column.clean(original[column.name])
         more = () if control is None else (alike(column.clean(control[column.name]), own),)
         people[column.name] = pl.concat([own, *more])
-    release = searched(opened, columns, people, ())
+    release = prepare_target(opened, columns, people, ())
     guesses, blind = (
         downcode(release, told, original.height, draw.chosen)
         for told in (facts(opened, columns, release.both), [nothing(side) for side in release.both])
     )
-    return likely(guesses, blind, outsiders=control is not None)
+    return summarize_guesses(guesses, blind, outsiders=control is not None)
 
 
 def _run(
@@ -317,7 +317,7 @@ def _run(
     lent = cut(codes[draw.size :], sizes)
     truth = cut(codes, sizes)
     known = [
-        knowledge(own, other, missing, rng, noise=noise, gaps=gaps)
+        attacker_knowledge(own, other, missing, rng, noise=noise, gaps=gaps)
         for own, other in zip(truth, lent, strict=True)
     ]
     mine, theirs = ([answer[place] for answer in answers] for place in (0, 1))

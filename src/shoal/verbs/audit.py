@@ -12,9 +12,9 @@ from shoal.base.errors import NotVerified, SchemaError
 from shoal.base.partition import GroupStats
 from shoal.base.roles import Role
 from shoal.catalog import find_rule
-from shoal.measures.cautions import doubtful
+from shoal.measures.cautions import doubtful_values
 from shoal.measures.deduced_values import read_off
-from shoal.measures.earlier.measuring import check_against, earlier
+from shoal.measures.earlier.measuring import check_against, measure_earlier_releases
 from shoal.measures.exposure import exposure
 from shoal.measures.match_people import MatchedPeople, match_people
 from shoal.measures.models import models
@@ -35,7 +35,7 @@ from shoal.releases.history.check import check_history
 from shoal.releases.history.store import History
 from shoal.releases.opened import Opened, people_not_counted
 from shoal.releases.verdict import RuleResult, Verdict, achieved_by
-from shoal.tables.cells import as_text, blank, typed
+from shoal.tables.cells import as_text, infer_type, missing_to_null
 from shoal.tables.open_table import resolve_schema
 from shoal.tables.original import Original
 from shoal.tables.set_cells import read_sets
@@ -128,7 +128,7 @@ def refuse_undone(
     specs = [rule.spec for rule in plan.final().rules]
     rules = (*build_rules(specs, opened.sensitive), *extra)
     check_against(opened, against)
-    columns = [earlier(opened, against, name, rules) for name in opened.sensitive]
+    columns = [measure_earlier_releases(opened, against, name, rules) for name in opened.sensitive]
     if told := [fault for column in columns for fault in column.faults]:
         listed = "\n".join(told)
         raise NotVerified(
@@ -156,7 +156,7 @@ def _over_all(
     faults, untold = list(verdict.faults), list(verdict.untold)
     found = {}
     for name in opened.sensitive:
-        column = earlier(opened, against, name, rules)
+        column = measure_earlier_releases(opened, against, name, rules)
         found[name] = column.to_dict()
         lasting = _lasting(rules, claimed, name, (opened, *against))
         kept = {
@@ -283,7 +283,7 @@ def cautions(opened: Opened) -> list[str]:
         for name in opened.sensitive
         for table in opened.tables.values()
         if name in table.columns
-        for text in doubtful(name, _values(opened, table[name]))
+        for text in doubtful_values(name, _values(opened, table[name]))
     ]
 
 
@@ -314,7 +314,7 @@ def _measured(opened: Opened, verdict: Verdict) -> dict[str, Any]:
     ordered = []
     for name in verdict.stats.histograms:
         texts = opened.column(name).missing if name in opened.sensitive else ()
-        dtype = typed(blank(opened.frame[name], texts)).dtype
+        dtype = infer_type(missing_to_null(opened.frame[name], texts)).dtype
         if dtype.is_numeric() or dtype.is_temporal() or isinstance(dtype, pl.Enum):
             ordered.append(name)
     return models(verdict.stats, opened.quasi, ordered)

@@ -11,12 +11,12 @@ import polars as pl
 from shoal.base.errors import InputError, ParameterError, SchemaError
 from shoal.base.partition import Bools, Ints
 from shoal.base.roles import Role
-from shoal.measures.risks.knowledge import Draw, knowledge
-from shoal.measures.risks.narrowing import Left, Sight, narrow
+from shoal.measures.risks.knowledge import Draw, attacker_knowledge
+from shoal.measures.risks.narrowing import KnownRelease, RemainingValues, narrow_down
 from shoal.measures.risks.results import AttackResult
 from shoal.measures.risks.scores import Belief
-from shoal.measures.risks.searching import answers_of, belief_of, same_values, searched
-from shoal.measures.risks.summary import narrowed
+from shoal.measures.risks.searching import answers_of, belief_of, prepare_target, same_values
+from shoal.measures.risks.summary import summarize_narrowed
 from shoal.releases import other_notations
 from shoal.releases.opened import Opened
 from shoal.tables.open_table import check_columns, quasi_schema
@@ -76,8 +76,8 @@ class LinkedBeliefs:
     ``in_all``: which targets were in every release; ``beliefs``: what the newest release says.
     """
 
-    left: Mapping[str, Left]
-    tried: Mapping[str, Left] | None
+    left: Mapping[str, RemainingValues]
+    tried: Mapping[str, RemainingValues] | None
     outsiders: bool
     in_all: Bools
     beliefs: tuple[Belief, ...]
@@ -93,7 +93,7 @@ def intersect(
     """Attack people who are in the newest table and were in an earlier one, by all of them."""
     found = follow_people(now, before, hidden, asked, rng)
     return [
-        narrowed(
+        summarize_narrowed(
             belief,
             found.left[belief.of],
             None if found.tried is None else found.tried[belief.of],
@@ -136,12 +136,12 @@ def follow_people(
     ]
     ends = np.cumsum([0, drawn.chosen.size, drawn.others.size, drawn.outsiders.size]).tolist()
 
-    def left(part: int, of: int) -> dict[str, Left] | None:
+    def left(part: int, of: int) -> dict[str, RemainingValues] | None:
         """Narrow down one part of the people drawn, judged by the truth of targets or outsiders."""
         if ends[part] == ends[part + 1]:
             return None
         seen = [sight.only(slice(ends[part], ends[part + 1])) for sight in sights]
-        return narrow(seen[0], seen[1:], {name: truth[of] for name, truth in truths.items()})
+        return narrow_down(seen[0], seen[1:], {name: truth[of] for name, truth in truths.items()})
 
     main, others, outsiders = left(0, 0), left(1, 0), left(2, 1)
     return LinkedBeliefs(
@@ -213,7 +213,7 @@ def _sight(
     drawn: Draw,
     asked: Attacker,
     rng: np.random.Generator,
-) -> Sight:
+) -> KnownRelease:
     """Return a release with what is known at its time of the people drawn."""
     names, opened = now.opened.quasi, one.opened
     schema = quasi_schema(one.original, opened.plan, names, opened.taxonomies)
@@ -223,7 +223,7 @@ def _sight(
     # Who was not there has the first row's place, and nobody looks at it.
     own, others = (np.maximum(rows[of], 0) for of in (drawn.chosen, drawn.others))
     draw = Draw(own, others, drawn.outsiders)
-    release = searched(
+    release = prepare_target(
         opened,
         [schema[name] for name in names],
         {name: draw.people(schema[name], one.original, asked.control, rng) for name in names},
@@ -232,7 +232,7 @@ def _sight(
     codes = np.stack([side.values[: 2 * draw.size] for side in release.both], axis=1)
     missing = np.array([side.span - 1 for side in release.both])
     truth, lent = codes[: draw.size], codes[draw.size :]
-    known = knowledge(truth, lent, missing, rng, noise=asked.noise, gaps=asked.gaps)
+    known = attacker_knowledge(truth, lent, missing, rng, noise=asked.noise, gaps=asked.gaps)
     places = {
         name: same_values(
             pl.Series(now.opened.view(name).values(name), dtype=pl.String),
@@ -240,4 +240,4 @@ def _sight(
         )
         for name in hidden
     }
-    return Sight(release, known, there, places)
+    return KnownRelease(release, known, there, places)

@@ -13,14 +13,19 @@ from shoal.base.errors import Infeasible, ParameterError, SchemaError, format_na
 from shoal.base.partition import Ints, Partition
 from shoal.catalog import Method
 from shoal.coding.encode import Encoded
-from shoal.groupers.m_invariant_groups import Before, Grouping, Lasting, lasting
+from shoal.groupers.m_invariant_groups import (
+    EarlierClasses,
+    Grouping,
+    MInvariantGroups,
+    group_m_invariant,
+)
 from shoal.privacy import KAnonymity, MInvariance, Rule
 from shoal.releases.counterfeits import COUNTERFEITS, class_names
 from shoal.releases.history.check import invariance_faults
 from shoal.releases.history.store import CLASSES, RECORDS, History, Pending, digest
 from shoal.releases.opened import Opened
 from shoal.releases.published import Published, read
-from shoal.tables.cells import typed
+from shoal.tables.cells import infer_type
 from shoal.tables.original import Original
 from shoal.tables.schema import Schema
 
@@ -76,12 +81,14 @@ class MInvariantSeries:
             "column of the persons": self.schema.person,
         }
 
-    def group(self, data: Encoded, grouping: Grouping, rng: np.random.Generator) -> Lasting:
+    def group(
+        self, data: Encoded, grouping: Grouping, rng: np.random.Generator
+    ) -> MInvariantGroups:
         """Group the rows, each among the values that it was among before."""
         made: dict[str, Any] = {"near": self.near, "crowd": self.crowd}
-        return lasting(data, self.rule, self.before(data), grouping, rng, **made)
+        return group_m_invariant(data, self.rule, self.before(data), grouping, rng, **made)
 
-    def before(self, data: Encoded) -> Before:
+    def before(self, data: Encoded) -> EarlierClasses:
         """Return what the history says of the rows of the table."""
         names = data.sensitive_names[self.rule.column]
         rows = self._valued(data).join(
@@ -100,7 +107,7 @@ class MInvariantSeries:
             schema={"signature": RECORDS["signature"], "number": pl.Int64},
         )
         kept = rows.join(order, on="signature", how="left", maintain_order="left")["number"]
-        return Before(every, len(every), kept.fill_null(-1).to_numpy(), tuple(coded))
+        return EarlierClasses(every, len(every), kept.fill_null(-1).to_numpy(), tuple(coded))
 
     @property
     def _own(self) -> pl.DataFrame:
@@ -114,7 +121,7 @@ class MInvariantSeries:
         return pl.DataFrame({"person": self.persons, "value": names.gather(codes % len(names))})
 
     def publish(
-        self, frame: pl.DataFrame, data: Encoded, made: Lasting, rng: np.random.Generator
+        self, frame: pl.DataFrame, data: Encoded, made: MInvariantGroups, rng: np.random.Generator
     ) -> tuple[pl.DataFrame, Encoded, Partition]:
         """Return what is published: the table, its numbers and its groups, counterfeits among them.
 
@@ -161,7 +168,9 @@ class MInvariantSeries:
         ours = published.labels[order >= len(self.persons)]
         return np.bincount(ours, minlength=published.sizes.size).astype(np.int64)
 
-    def pending(self, data: Encoded, made: Lasting, opened: Opened, order: Ints) -> Pending:
+    def pending(
+        self, data: Encoded, made: MInvariantGroups, opened: Opened, order: Ints
+    ) -> Pending:
         """Return what the history becomes."""
         valued = self._valued(data)
         names = [*self.before(data).names, None]
@@ -190,7 +199,7 @@ class MInvariantSeries:
         return Pending(self.history, self.about, release, records, classes)
 
     def record(
-        self, data: Encoded, made: Lasting, opened: Opened, source: Original
+        self, data: Encoded, made: MInvariantGroups, opened: Opened, source: Original
     ) -> tuple[Pending | None, list[str]]:
         """Return what the history becomes with a release, and what is wrong with the two."""
         assert source.order is not None
@@ -248,7 +257,7 @@ def _as(text: str, like: pl.Series) -> pl.Series:
     try:
         # A text is no date nor a truth until it is read as one.
         own = like.dtype.is_temporal() or like.dtype == pl.Boolean
-        return (typed(written) if own else written).cast(like.dtype)
+        return (infer_type(written) if own else written).cast(like.dtype)
     except pl.exceptions.PolarsError:
         raise Infeasible(
             f"A class needs a counterfeit with a value that the column {like.name!r} had in an "

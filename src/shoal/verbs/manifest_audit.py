@@ -31,7 +31,7 @@ from shoal.verbs.manifest import (
     tied_of,
     without_listed_texts,
 )
-from shoal.verbs.provenance import keyed, of_plan
+from shoal.verbs.provenance import keyed_digest, of_plan
 from shoal.verbs.run import versions
 
 _RUN = "it cannot be checked from the published cells; --again (again=True) checks it"
@@ -191,7 +191,10 @@ def _other_steward(made: Mapping[str, Any], plan: Plan) -> Iterator[str]:
         sorted(without_listed_texts(plan)[1]),
     ):
         yield "The plan under 'steward' is not the one that the manifest shows."
-    if keyed(bytes.fromhex(made["steward"]["key"]), "plan", of_plan(plan)) != made["keyed"]["plan"]:
+    if (
+        keyed_digest(bytes.fromhex(made["steward"]["key"]), "plan", of_plan(plan))
+        != made["keyed"]["plan"]
+    ):
         yield "The plan under 'steward' is not the one of the run: its keyed digest differs."
 
 

@@ -22,7 +22,7 @@ from typing import Any
 
 import polars as pl
 
-from shoal.base.seeds import stretched
+from shoal.base.seeds import stretch_seed
 from shoal.plan.plan import Plan
 from shoal.tables.domain import Taxonomy
 from shoal.tables.schema import plain
@@ -74,10 +74,10 @@ def run_digests(
     key = seed_key(plan.seed) if plan.seed is not None else secrets.token_bytes(32)
     return RunDigests(
         engine,
-        "" if frame is None else keyed(key, "table", of_frame(frame)),
-        keyed(key, "file", bytes.fromhex(file)) if file else "",
-        keyed(key, "plan", of_plan(plan)),
-        {name: keyed(key, "hierarchy", of_tree(tree)) for name, tree in taxonomies.items()},
+        "" if frame is None else keyed_digest(key, "table", of_frame(frame)),
+        keyed_digest(key, "file", bytes.fromhex(file)) if file else "",
+        keyed_digest(key, "plan", of_plan(plan)),
+        {name: keyed_digest(key, "hierarchy", of_tree(tree)) for name, tree in taxonomies.items()},
         datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         key,
     )
@@ -85,10 +85,12 @@ def run_digests(
 
 def seed_key(seed: int) -> bytes:
     """Return the key of a run with a seed."""
-    return hmac.digest(stretched(seed).to_bytes(32, "big"), b"shoal: the key of marks, 1", "sha256")
+    return hmac.digest(
+        stretch_seed(seed).to_bytes(32, "big"), b"shoal: the key of marks, 1", "sha256"
+    )
 
 
-def keyed(key: bytes, what: str, digest: bytes) -> str:
+def keyed_digest(key: bytes, what: str, digest: bytes) -> str:
     """Return a digest under a key; ``what`` keeps a plan from passing for a table."""
     return hmac.new(key, what.encode() + b"\0" + digest, "sha256").hexdigest()
 

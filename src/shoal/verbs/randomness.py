@@ -9,7 +9,7 @@ import numpy as np
 
 from shoal.base.errors import warn
 from shoal.base.partition import Ints
-from shoal.base.seeds import LONG, SHORT_SEED, stretched
+from shoal.base.seeds import LONG, SHORT_SEED, stretch_seed
 from shoal.catalog import Method
 from shoal.plan.plan import Plan
 
@@ -32,7 +32,7 @@ def generators(
             "it. A seed is for tests only; publish a run without one.",
         )
     warn_of_short(plan)
-    grouping, shuffling = np.random.SeedSequence(stretched(plan.seed)).spawn(2)
+    grouping, shuffling = np.random.SeedSequence(stretch_seed(plan.seed)).spawn(2)
     return np.random.default_rng(grouping), np.random.default_rng(shuffling).permutation
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from shoal.base.errors import ParameterError
 from shoal.catalog import find_method
 from shoal.ext.proof import nodes as module
-from shoal.ext.proof.ascent import ascend, best_prices, proved
+from shoal.ext.proof.ascent import ascend, best_prices, proved_bound
 from shoal.ext.proof.bound import Bound, Proof, lower_bound, smallest_class
 from shoal.ext.proof.nodes import WORK, make_nodes, price_found, price_kept
 from shoal.groupers import k_member, shoal
@@ -112,12 +112,12 @@ def test_passes_raise_the_bound_and_methods_stay_above_it(table):
 def test_nodes_that_are_not_kept_count_at_the_end(table, monkeypatch):
     problem = make_problem(table, 5, WORK)
     full = best_prices(make_nodes(problem), 40)
-    assert proved(problem, full.of) == full.value
+    assert proved_bound(problem, full.of) == full.value
     monkeypatch.setattr(module, "KEPT", 2 * problem.count.size * len(problem.patterns) // 2)
     nodes = make_nodes(problem)
     assert nodes.others
     part = best_prices(nodes, 40)
-    exact = proved(problem, part.of)
+    exact = proved_bound(problem, part.of)
     assert exact == value(problem, part.of, price_found(problem, part.of).gain)
     assert exact > 0.8 * full.value
 

@@ -8,7 +8,7 @@ import shoal
 from shoal.coding.encode import encode
 from shoal.ext.spark.columns import _blanked
 from shoal.ext.spark.group_tuples import canonical_order
-from shoal.tables.cells import blank
+from shoal.tables.cells import missing_to_null
 from shoal.tables.find_hierarchies import find_hierarchies
 from shoal.tables.open_table import load_table, merge_plan, resolve_schema
 from tests.ext.spark.conftest import ROLES, counted, people, to_polars, to_spark
@@ -78,7 +78,7 @@ def test_missing_texts_are_found_between_any_spaces(spark):
     frame = pl.DataFrame({"place": range(len(texts)), "text": texts})
     rows = _blanked(to_spark(spark, frame), {"text": ["?", "NA"]})
     found = to_polars(rows).sort("place")["text"]
-    assert found.equals(blank(frame["text"], ["?", "NA"]))
+    assert found.equals(missing_to_null(frame["text"], ["?", "NA"]))
     assert 0 < found.null_count() < len(texts)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from shoal.plan.parts import TABLES
 from shoal.plan.plan import Plan
-from shoal.plan.setting import declared
+from shoal.plan.setting import declared_settings
 from tests.contracts.test_settings import sample
 from tests.ext.web.test_flow import Steward, steward  # noqa: F401
 
@@ -59,7 +59,7 @@ def whole() -> dict[str, Any]:
         for table, part in TABLES.items()
         if table != "columns"
     }
-    for key, setting in declared(TABLES["data"]).items():
+    for key, setting in declared_settings(TABLES["data"]).items():
         if setting.files or key in ("history", "hierarchies"):
             del tree["data"][key]
     tree["data"] |= {"delimiter": ",", "encoding": "latin1", "dates": "off", "decimal": "point"}

@@ -13,7 +13,7 @@ import pytest
 
 import shoal
 from shoal.base.errors import ParameterError, PlanError, ShoalWarning
-from shoal.base.seeds import LONG, read_seed, read_seed_file, stretched
+from shoal.base.seeds import LONG, read_seed, read_seed_file, stretch_seed
 from shoal.catalog import METHODS
 from shoal.ext.web.drafts import command
 from shoal.report.release_report import Provenance
@@ -44,8 +44,8 @@ def test_a_seed_is_stretched_by_scrypt_with_what_is_written_down() -> None:
     key = hashlib.scrypt(
         b"31337", salt=b"shoal: the seed of a run, 1", n=32768, r=8, p=1, maxmem=1 << 26, dklen=32
     )
-    assert stretched(31337) == int.from_bytes(key, "big")
-    assert stretched(31337) != stretched(31338)
+    assert stretch_seed(31337) == int.from_bytes(key, "big")
+    assert stretch_seed(31337) != stretch_seed(31338)
 
 
 @pytest.mark.slow

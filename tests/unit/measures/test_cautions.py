@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal.measures.cautions import planned
+from shoal.measures.cautions import cautions_of_plan
 
 ROWS = 40
 GRID = {"grid": {"age": 2}}  # four ages would be read off else
@@ -138,7 +138,7 @@ def test_dummies_are_told_to_be_published_once():
 def test_what_the_plan_alone_tells():
     rules = (shoal.LDiversity(2, "ill"),)
     table = shoal.open(people(job=["a", "b"] * 20), quasi="age", sensitive=["ill", "job"])
-    order, bare = planned(table.schema, shoal.Plan(release={"shuffle": False}), rules)
+    order, bare = cautions_of_plan(table.schema, shoal.Plan(release={"shuffle": False}), rules)
     assert "in the order of the input" in order
     assert "'job' has no rule of its own" in bare
 

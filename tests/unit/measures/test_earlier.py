@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal
-from shoal.measures.earlier.measuring import earlier
-from shoal.measures.earlier.results import Earlier
+from shoal.measures.earlier.measuring import measure_earlier_releases
+from shoal.measures.earlier.results import EarlierReleases
 from shoal.privacy import KAnonymity, LDiversity
 from tests.naive import earlier as naive
 
@@ -77,9 +77,9 @@ def opened(rows: Rows) -> shoal.Release[pl.DataFrame]:
     return shoal.open_release(frame(rows), quasi=["age", "town"], sensitive="ill")
 
 
-def measured(history: Sequence[Rows], *rules: shoal.Rule) -> Earlier:
+def measured(history: Sequence[Rows], *rules: shoal.Rule) -> EarlierReleases:
     *before, now = [opened(rows).local_tables for rows in history]
-    return earlier(now, before, "ill", rules)
+    return measure_earlier_releases(now, before, "ill", rules)
 
 
 @pytest.mark.slow
@@ -145,7 +145,7 @@ def test_people_known_by_a_pseudonym_are_followed(history: list[Rows], rng: obje
     ]
     declared = {"quasi": ["age", "town"], "sensitive": "ill", "person": "who"}
     *before, now = [shoal.open_release(one, **declared).local_tables for one in frames]  # type: ignore[arg-type]
-    found = earlier(now, before, "ill")
+    found = measure_earlier_releases(now, before, "ill")
     told = [
         list(zip(names, plain(rows), strict=True))
         for rows, names in zip(history, whose, strict=True)

@@ -16,7 +16,7 @@ import shoal
 from shoal.coding.encode import encode
 from shoal.measures.outliers import idle_grids, outlier_warnings
 from shoal.tables.domain import Taxonomy
-from shoal.tables.grid import AUTO, TailedStep, ends, outliers, step_of, usual_range
+from shoal.tables.grid import AUTO, TailedStep, interval_ends, outliers, step_of, usual_range
 from shoal.tables.makers import intervals, prefixes
 from shoal.tables.schema import Schema, declare
 from tests.inprocess import shoal as command
@@ -55,7 +55,7 @@ def test_the_step_is_the_one_without_the_outlier() -> None:
     values = incomes()["income"].unique().sort()
     step = step_of(values, AUTO, "income")
     assert step == TailedStep(plain, 8_000, 100_000)
-    low, high = ends(values, step)
+    low, high = interval_ends(values, step)
     assert (low[-1], high[-1]) == (5_000_000, 10_000_000)
     assert high[-2] == 100_000
 
@@ -68,7 +68,7 @@ def test_the_step_is_the_one_without_the_outlier() -> None:
 def test_ends_of_outliers_hold_them_and_keep_their_order(far, scale, dtype) -> None:
     values = pl.Series(sorted({*far, *range(0, 200 * scale, scale)}), dtype=dtype)
     step = step_of(values, AUTO, "x")
-    low, high = ends(values, step)
+    low, high = interval_ends(values, step)
     assert ((low <= values) & (values <= high)).all()
     assert low.is_sorted()
     assert high.is_sorted()
@@ -81,7 +81,7 @@ def test_dates_far_out_are_published_with_their_year(far) -> None:
     step = step_of(values, AUTO, "day")
     if step is None:
         return
-    low, high = ends(values, step)
+    low, high = interval_ends(values, step)
     assert ((low <= values) & (values <= high)).all()
     assert low.is_sorted()
     assert high.is_sorted()

@@ -10,8 +10,8 @@ from shoal.base.errors import ShoalError
 from shoal.base.partition import GroupStats, histogram
 from shoal.base.roles import Kind, Role
 from shoal.privacy import BetaLikeness, EntropyLDiversity, KAnonymity, LDiversity, TCloseness
-from shoal.releases.check_counts import COUNT, class_stats, examine, unite, values_of
-from shoal.tables.cells import TYPES, fitting, typed
+from shoal.releases.check_counts import COUNT, class_stats, examine, merge_findings, values_of
+from shoal.tables.cells import TYPES, fitting, infer_type
 from shoal.tables.schema import Column, Schema
 from tests.checking import verify
 
@@ -38,7 +38,7 @@ def from_counts(frame, pieces):
     piece = counts.select(pl.struct("p", "q").hash(1) % pieces).to_series()
     parts = [counts.filter(piece == i) for i in range(pieces)]
     found = [examine(class_stats(p, ["p", "q"], values), RULES) for p in parts if p.height]
-    return unite(found, RULES)
+    return merge_findings(found, RULES)
 
 
 @pytest.mark.slow
@@ -64,7 +64,7 @@ def test_a_value_that_was_not_counted_is_no_missing_value():
 
 
 def test_nothing_keeps_no_promise():
-    verdict = unite([], RULES)
+    verdict = merge_findings([], RULES)
     assert verdict.faults == ("The release has no rows: an empty table keeps no promise.",)
     assert not verdict.holds and not any(result.holds for result in verdict.rules)
 
@@ -73,7 +73,7 @@ def of_sizes(*parts):
     """Put together pieces of a release whose classes have these sizes; k is 3."""
     rules = [KAnonymity(3)]
     found = [examine(GroupStats(np.array(sizes)), rules) for sizes in parts]
-    return lambda faults=(): unite(found, rules, faults)
+    return lambda faults=(): merge_findings(found, rules, faults)
 
 
 def test_classes_of_all_pieces_count():
@@ -102,7 +102,7 @@ def test_faults_that_others_found_make_a_release_bad():
 
 def test_one_rule_of_two_that_breaks_is_enough():
     rules = [KAnonymity(3), KAnonymity(5)]
-    verdict = unite([examine(GroupStats(np.array([4])), rules)], rules)
+    verdict = merge_findings([examine(GroupStats(np.array([4])), rules)], rules)
     assert [result.holds for result in verdict.rules] == [True, False]
     assert not verdict.holds and len(verdict.faults) == 1
 
@@ -140,7 +140,7 @@ def test_types_found_in_pieces_are_those_of_the_whole(column, cut):
     series = pl.Series(column, dtype=pl.String)
     both = set(fitting(series[:cut])) & set(fitting(series[cut:]))
     found = next((name for name in TYPES if name in both), None)
-    whole = typed(series)
+    whole = infer_type(series)
     if series.null_count() == len(series) or series.drop_nulls().unique().to_list() == ["nan"]:
         return  # nothing is known: a text stays a text
     assert (found is None) == (whole.dtype == pl.String)

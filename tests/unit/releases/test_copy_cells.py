@@ -9,8 +9,8 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from shoal.releases.check_bytes import _gaps, foreign
-from shoal.releases.copy_cells import fresh
+from shoal.releases.check_bytes import _gaps, foreign_bytes
+from shoal.releases.copy_cells import copy_cells
 
 LONG = [f"a-text-of-more-than-twelve-bytes-{i}" for i in range(6)]
 COLUMNS = {
@@ -43,22 +43,22 @@ COLUMNS = {
 @pytest.mark.parametrize("rows", [6, 0])
 def test_a_copy_says_the_same(name, rows):
     table = COLUMNS[name].alias(name).head(rows).to_frame()
-    copy = fresh(table)
+    copy = copy_cells(table)
     assert repr(copy.to_dicts()) == repr(table.to_dicts())
     if name not in ("enum", "lists of enums"):
         assert copy.schema == table.schema
-    assert foreign({"release": copy}) == ()
+    assert foreign_bytes({"release": copy}) == ()
 
 
 def test_an_enumeration_keeps_the_order_of_what_is_published():
-    assert fresh(COLUMNS["enum"].to_frame("x"))["x"].dtype == pl.Enum(["b", "a"])
-    lists = fresh(COLUMNS["lists of enums"].to_frame("x"))["x"]
+    assert copy_cells(COLUMNS["enum"].to_frame("x"))["x"].dtype == pl.Enum(["b", "a"])
+    lists = copy_cells(COLUMNS["lists of enums"].to_frame("x"))["x"]
     assert lists.dtype == pl.List(pl.Enum(["b", "a"]))
 
 
 def test_categories_go_out_in_the_order_of_the_release():
     pl.Series(["zebra", "yak", "ant"], dtype=pl.Categorical)  # seen before, in another order
-    table = fresh(pl.Series("x", ["ant", "zebra"], dtype=pl.Categorical).to_frame())
+    table = copy_cells(pl.Series("x", ["ant", "zebra"], dtype=pl.Categorical).to_frame())
     assert table.to_arrow()["x"].chunk(0).dictionary.to_pylist() == ["ant", "zebra"]
 
 
@@ -68,7 +68,7 @@ def test_structs_hold_nothing_under_a_null():
         pl.when(pl.Series([True, False] * 3)).then(pl.struct(inner)).alias("x")
     ).to_series()
     stream = io.BytesIO()
-    fresh(masked.to_frame()).write_ipc(stream)
+    copy_cells(masked.to_frame()).write_ipc(stream)
     assert [text in stream.getvalue().decode("latin1") for text in LONG] == [True, False] * 3
 
 
@@ -91,11 +91,11 @@ def _masked(array, known):
     ids=["rows left out", "order", "categories", "numbers", "texts", "elements"],
 )
 def test_foreign_memory_is_seen(column, what):
-    (fault,) = foreign({"release": column.alias("x").to_frame()})[:1]
+    (fault,) = foreign_bytes({"release": column.alias("x").to_frame()})[:1]
     assert fault == (
         f"Column 'x' holds {what} in its memory: writing it to a file would publish that."
     )
-    assert foreign({"release": fresh(column.to_frame())}) == ()
+    assert foreign_bytes({"release": copy_cells(column.to_frame())}) == ()
 
 
 @pytest.mark.parametrize("name", COLUMNS)

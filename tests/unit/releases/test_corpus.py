@@ -14,7 +14,7 @@ import pytest
 from shoal.base.errors import InputError
 from shoal.plan.rule_specs import build_rules
 from shoal.privacy import Rule
-from shoal.releases.check_counts import COUNT, class_stats, examine, unite, values_of
+from shoal.releases.check_counts import COUNT, class_stats, examine, merge_findings, values_of
 from shoal.releases.generalized.coverage import covers
 from shoal.releases.open_release import declared_columns
 from shoal.releases.opened import Opened
@@ -71,7 +71,7 @@ def by_counts(case: Case, pieces: int = 3) -> Verdict:
     piece = counts.select(pl.struct(quasi).hash(1) % pieces).to_series()
     parts = [counts.filter(piece == place) for place in range(pieces)]
     found = [examine(class_stats(part, quasi, values), asked) for part in parts if part.height]
-    return unite(found, asked, bare(case, schema))
+    return merge_findings(found, asked, bare(case, schema))
 
 
 def bare(case: Case, schema: Schema) -> list[str]:

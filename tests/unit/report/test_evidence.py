@@ -9,7 +9,7 @@ import pytest
 
 import shoal
 from shoal.plan.plan import Plan
-from shoal.report.evidence import DIGESTS, HIPAA, filled
+from shoal.report.evidence import DIGESTS, HIPAA, fill_digests
 
 PLAN = """
 [columns.name]
@@ -85,7 +85,7 @@ def test_attacks_that_were_not_tried_are_not_answered(release):
 def test_digests_come_when_the_release_is_written(release):
     page = release.page(attacks=False)
     assert page.count(DIGESTS) == 1
-    done = filled(page, {"r<.csv": {"sha256": "abc"}})
+    done = fill_digests(page, {"r<.csv": {"sha256": "abc"}})
     assert DIGESTS not in done and "r&lt;.csv: abc" in done
 
 

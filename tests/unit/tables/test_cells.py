@@ -10,7 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.tables.cells import as_text, blank, blank_and_typed, holds_numbers, natural, typed
+from shoal.tables.cells import (
+    as_text,
+    blank_and_typed,
+    holds_numbers,
+    infer_type,
+    missing_to_null,
+    sorted_values,
+)
 
 
 @pytest.mark.parametrize(
@@ -46,7 +53,7 @@ from shoal.tables.cells import as_text, blank, blank_and_typed, holds_numbers, n
 )
 def test_a_column_is_typed_only_when_every_cell_fits(cells: list[str], dtype: pl.DataType) -> None:
     series = pl.Series("x", cells, dtype=pl.String)
-    result = typed(series)
+    result = infer_type(series)
     assert result.dtype == dtype
     assert result.name == "x"
     assert result.is_null().to_list() == series.is_null().to_list()
@@ -54,21 +61,21 @@ def test_a_column_is_typed_only_when_every_cell_fits(cells: list[str], dtype: pl
 
 def test_a_text_far_below_keeps_a_column_text() -> None:
     cells = ["1"] * 5000 + ["x"]
-    assert typed(pl.Series(cells)).to_list() == cells
+    assert infer_type(pl.Series(cells)).to_list() == cells
     spaced = ["1"] * 5000 + [" 2"]
-    assert typed(pl.Series(spaced))[-1] == 2
+    assert infer_type(pl.Series(spaced))[-1] == 2
 
 
 def test_nan_among_numbers_is_missing() -> None:
-    assert typed(pl.Series(["1.5", "NaN", "nan"])).to_list() == [1.5, None, None]
+    assert infer_type(pl.Series(["1.5", "NaN", "nan"])).to_list() == [1.5, None, None]
 
 
 def test_other_types_are_left_alone() -> None:
-    assert typed(pl.Series([1.5])).dtype == pl.Float64
+    assert infer_type(pl.Series([1.5])).dtype == pl.Float64
 
 
 def test_moments_are_read_to_the_second() -> None:
-    moments = typed(pl.Series(["2020-01-01 10:30", "2020-01-01T10:30:59.5", None]))
+    moments = infer_type(pl.Series(["2020-01-01 10:30", "2020-01-01T10:30:59.5", None]))
     assert moments.to_list() == [
         dt.datetime(2020, 1, 1, 10, 30),
         dt.datetime(2020, 1, 1, 10, 30, 59, 500_000),
@@ -78,7 +85,7 @@ def test_moments_are_read_to_the_second() -> None:
 
 @given(st.lists(st.integers(-(10**15), 10**15), min_size=1))
 def test_numbers_come_back_as_they_were(numbers: list[int]) -> None:
-    assert typed(pl.Series([str(n) for n in numbers])).to_list() == numbers
+    assert infer_type(pl.Series([str(n) for n in numbers])).to_list() == numbers
 
 
 @pytest.mark.slow
@@ -88,17 +95,17 @@ def test_numbers_come_back_as_they_were(numbers: list[int]) -> None:
     )
 )
 def test_typing_loses_no_cell(texts: list[str]) -> None:
-    series = blank(pl.Series(texts, dtype=pl.String))
-    result = typed(series)
+    series = missing_to_null(pl.Series(texts, dtype=pl.String))
+    result = infer_type(series)
     lost = result.is_null() & series.is_not_null()
     assert set(series.filter(lost).str.strip_chars().to_list()) <= {"nan", "NaN", "NAN"}
 
 
 def test_blank_takes_what_is_listed_and_what_is_empty() -> None:
     series = pl.Series("x", ["a", "", " ", "?", " ?", "NA", None])
-    assert blank(series).to_list() == ["a", None, None, "?", " ?", "NA", None]
-    assert blank(series, ["?", "NA"]).to_list() == ["a", *[None] * 6]
-    assert blank(series, ["?"]).name == "x"
+    assert missing_to_null(series).to_list() == ["a", None, None, "?", " ?", "NA", None]
+    assert missing_to_null(series, ["?", "NA"]).to_list() == ["a", *[None] * 6]
+    assert missing_to_null(series, ["?"]).name == "x"
     assert series[1] == ""
 
 
@@ -121,18 +128,18 @@ def test_blank_takes_what_trimming_every_text_would_find(
         None if short is None or short in listed else text
         for text, short in zip(series, trimmed, strict=True)
     ]
-    assert blank(series, missing).to_list() == wanted
+    assert missing_to_null(series, missing).to_list() == wanted
 
 
 def test_blank_knows_categories_and_nan() -> None:
     kind = pl.Enum(["a", "?"])
-    assert blank(pl.Series(["a", "?"], dtype=kind), ["?"]).to_list() == ["a", None]
-    assert blank(pl.Series(["a", "?"], dtype=kind), ["?"]).dtype == kind
-    category = blank(pl.Series(["a", "?", None], dtype=pl.Categorical), ["?"])
+    assert missing_to_null(pl.Series(["a", "?"], dtype=kind), ["?"]).to_list() == ["a", None]
+    assert missing_to_null(pl.Series(["a", "?"], dtype=kind), ["?"]).dtype == kind
+    category = missing_to_null(pl.Series(["a", "?", None], dtype=pl.Categorical), ["?"])
     assert category.to_list() == ["a", None, None]
     assert category.dtype == pl.Categorical
-    assert blank(pl.Series([1.0, float("nan")])).to_list() == [1.0, None]
-    assert blank(pl.Series([1, None]), ["1"]).to_list() == [1, None]
+    assert missing_to_null(pl.Series([1.0, float("nan")])).to_list() == [1.0, None]
+    assert missing_to_null(pl.Series([1, None]), ["1"]).to_list() == [1, None]
 
 
 # Polars 2 writes a plus sign, older ones do not.
@@ -209,11 +216,11 @@ def test_a_column_of_numbers_is_not_mixed() -> None:
     ids=["numbers", "numbers as text", "mixed", "texts", "infinite", "enumeration", "missing"],
 )
 def test_values_in_their_natural_order(column: pl.Series, expected: list[object]) -> None:
-    assert natural(column).to_list() == expected
+    assert sorted_values(column).to_list() == expected
 
 
 @pytest.mark.parametrize("rows", [300, 5_000])
 def test_numbers_may_begin_with_many_that_are_none(rows: int) -> None:
     column = pl.Series("a", ["nan"] * (rows - 1) + ["9"])
-    for read in (typed(column), *blank_and_typed([column, column.alias("b")], (), ())):
+    for read in (infer_type(column), *blank_and_typed([column, column.alias("b")], (), ())):
         assert read.to_list() == [None] * (rows - 1) + [9.0]

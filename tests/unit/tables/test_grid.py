@@ -21,7 +21,7 @@ from shoal.coding.space import make_space
 from shoal.groupers.boxes import make_boxes
 from shoal.measures.losses.ncp import iloss
 from shoal.privacy import KAnonymity
-from shoal.tables.grid import AUTO, OFF, ends, step_of
+from shoal.tables.grid import AUTO, OFF, interval_ends, step_of
 from shoal.tables.schema import Schema, declare
 
 DAYS = pl.date_range(pl.date(2019, 1, 3), pl.date(2021, 12, 30), "11d", eager=True)
@@ -54,7 +54,7 @@ def test_the_step_comes_from_range_and_precision(values, step) -> None:
 )
 def test_whole_numbers_are_rounded_outwards_to_multiples(numbers, step) -> None:
     values = pl.Series(sorted(numbers))
-    low, high = ends(values, step)
+    low, high = interval_ends(values, step)
     assert (low % step == 0).all()
     assert (high % step == 0).all()
     assert ((low <= values) & (values <= high) & (high - low <= step)).all()
@@ -67,7 +67,7 @@ def test_whole_numbers_are_rounded_outwards_to_multiples(numbers, step) -> None:
 )
 def test_numbers_are_rounded_outwards_and_written_short(numbers, step) -> None:
     values = pl.Series(sorted(numbers), dtype=pl.Float64)
-    low, high = ends(values, step)
+    low, high = interval_ends(values, step)
     assert ((low <= values) & (values <= high)).all()
     assert np.allclose((low / step).round(), low / step, atol=1e-6)
     digits = len(str(step).split(".")[1])
@@ -76,16 +76,16 @@ def test_numbers_are_rounded_outwards_and_written_short(numbers, step) -> None:
 
 @pytest.mark.parametrize("step", ["week", "month", "quarter", "year"])
 def test_dates_reach_to_the_ends_of_a_period(step) -> None:
-    low, high = ends(DAYS, step)
+    low, high = interval_ends(DAYS, step)
     assert ((low <= DAYS) & (high >= DAYS)).all()
     assert {"week": low.dt.weekday(), "month": low.dt.day()}.get(step, low.dt.day()).n_unique() == 1
     after = high.dt.offset_by("1d")
-    assert ends(after, step)[0].equals(after)  # the next day begins the next period
+    assert interval_ends(after, step)[0].equals(after)  # the next day begins the next period
 
 
 def test_times_are_rounded_to_the_hour() -> None:
     times = pl.Series([dt.datetime(2024, 1, 1, 8, 5), dt.datetime(2024, 1, 1, 9, 0)])
-    low, high = ends(times, "hour")
+    low, high = interval_ends(times, "hour")
     assert low.to_list() == [dt.datetime(2024, 1, 1, 8), dt.datetime(2024, 1, 1, 9)]
     assert high.to_list() == [dt.datetime(2024, 1, 1, 9), dt.datetime(2024, 1, 1, 9)]
 
@@ -177,7 +177,7 @@ def test_kernels_price_what_is_published(grid, objective) -> None:
     counts = table["age"].value_counts()
     share = {value: count / table.height for value, count in counts.iter_rows()}
     info = {value: -share[value] * np.log(share[value]) for value in values}
-    low, high = ends(domain.values, step_of(domain.values, grid, "age"))
+    low, high = interval_ends(domain.values, step_of(domain.values, grid, "age"))
     boxes = make_boxes(data, data.weights, objective)
     space = make_space(data, objective)
     for i in range(len(values)):

@@ -13,7 +13,7 @@ import pytest
 
 import shoal
 from shoal.tables.files import read_file
-from shoal.verbs.provenance import keyed
+from shoal.verbs.provenance import keyed_digest
 
 FRAME = pl.DataFrame(
     {"age": [20 + i % 20 for i in range(40)], "ill": ["flu", "cold"] * 20, "pay": [1.5] * 40}
@@ -69,7 +69,7 @@ def test_a_file_that_is_replaced_after_it_was_read_is_not_hashed(
     release = table.anonymize(k=4, seed=5)
     release.write(tmp_path / "r.csv")
     told = json.loads((tmp_path / "r.csv.manifest.json").read_text())["keyed"]["file"]
-    assert told == keyed(release.made.marks.key, "file", before.digest())
+    assert told == keyed_digest(release.made.marks.key, "file", before.digest())
 
 
 def test_an_audit_compares_the_digest_of_what_it_read(tmp_path: Path, monkeypatch) -> None:

@@ -12,7 +12,7 @@ import shoal
 from shoal.base.errors import ParameterError, PlanError, ShoalWarning
 from shoal.plan.plan import Plan
 from shoal.plan.setting import same_groups, same_values
-from shoal.tables.cells import merged
+from shoal.tables.cells import merge_values
 from shoal.tables.similar_values import look_alikes
 
 SAME = ("HIV=AIDS,HIV infection,hiv",)
@@ -45,13 +45,13 @@ def test_spellings_plurals_and_longer_names_look_alike(values, groups) -> None:
 
 def test_numbers_never_look_alike() -> None:
     assert look_alikes(pl.Series([1.0, 1.5])) == []
-    assert merged(pl.Series([1, 2]), SAME).to_list() == [1, 2]
+    assert merge_values(pl.Series([1, 2]), SAME).to_list() == [1, 2]
 
 
 def test_only_what_was_named_is_put_together() -> None:
     cells = pl.Series("ill", ["HIV", " HIV", "AIDS", "hiv ", "flu ", "flu", None])
-    assert merged(cells, SAME).to_list() == ["HIV", "HIV", "HIV", "HIV", "flu ", "flu", None]
-    assert merged(cells, ()) is cells
+    assert merge_values(cells, SAME).to_list() == ["HIV", "HIV", "HIV", "HIV", "flu ", "flu", None]
+    assert merge_values(cells, ()) is cells
 
 
 def test_groups_are_read_from_one_text_or_several() -> None:

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.api.opening import read_table
-from shoal.tables.cells import blank, blank_and_typed, typed
+from shoal.tables.cells import blank_and_typed, infer_type, missing_to_null
 
 CELLS = (
     "1", " 2", "007", "-0", "1.5", "nan", "1e999", "true", "False ", "2020-02-29", "2020-02-30",
@@ -34,8 +34,8 @@ def columns(draw: st.DrawFn) -> list[pl.Series]:
 def test_columns_read_together_are_those_read_alone(texts: list[pl.Series]) -> None:
     together = blank_and_typed(texts, ["?"], {"c1"})
     for column, result in zip(texts, together, strict=True):
-        alone = blank(column, ["?"])
-        alone = alone if column.name == "c1" else typed(alone)
+        alone = missing_to_null(column, ["?"])
+        alone = alone if column.name == "c1" else infer_type(alone)
         assert (result.name, result.dtype) == (column.name, alone.dtype)
         assert result.equals(alone, null_equal=True)
 

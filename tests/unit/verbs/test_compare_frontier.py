@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from shoal.plan.plan import Plan
 from shoal.verbs.compare.choices import ComparedSetting
 from shoal.verbs.compare.comparison import Comparison
-from shoal.verbs.compare.frontier import RECIPIENTS, Axes, advise, bend, frontier
+from shoal.verbs.compare.frontier import RECIPIENTS, Axes, find_bend, frontier, recommend
 
 NUMBERS = st.sampled_from([0.02, 0.1, 0.2, 0.25, 0.5, 1.0, math.nan])
 PLACES = st.lists(st.tuples(NUMBERS, NUMBERS), max_size=12)
@@ -41,7 +41,7 @@ def test_the_frontier_is_what_nothing_beats(places):
 @given(PLACES)
 def test_the_bend_is_on_the_frontier_and_under_its_chord(places):
     on = frontier(places)
-    found = bend(places, on)
+    found = find_bend(places, on)
     if found is None:
         return
     assert found in on
@@ -56,10 +56,10 @@ def test_the_bend_is_on_the_frontier_and_under_its_chord(places):
 def test_a_bend_by_hand():
     # From k = 50 to 10 much is won, from 10 to 2 little.
     places = [(0.02, 0.5), (0.1, 0.1), (0.5, 0.08)]
-    assert bend(places, {0, 1, 2}) == 1
+    assert find_bend(places, {0, 1, 2}) == 1
     # A frontier that bulges has none, nor has one of two points.
-    assert bend([(0.02, 0.5), (0.1, 0.45), (0.5, 0.0)], {0, 1, 2}) is None
-    assert bend(places, {0, 1}) is None
+    assert find_bend([(0.02, 0.5), (0.1, 0.45), (0.5, 0.0)], {0, 1, 2}) is None
+    assert find_bend(places, {0, 1}) is None
 
 
 LABELS = ("a k=2", "a k=5", "b k=5", "a k=10")
@@ -67,36 +67,36 @@ FIGURES = [(0.5, 0.01), (0.2, 0.04), (0.2, 0.06), (0.1, 0.09)]
 
 
 def test_the_least_cost_within_the_risk_is_recommended_in_words():
-    found = advise(LABELS, FIGURES, Axes("highest", "loss", 0.2))
+    found = recommend(LABELS, FIGURES, Axes("highest", "loss", 0.2))
     assert found.recommended == 1
     assert found.why.startswith(
         "a k=5 has the least information loss (4 %) of the settings whose highest "
         "re-identification risk is at most 20 % (it is 20 %). The next safer one, a k=10, brings "
         "the risk to 10 % at 9 % information loss."
     )
-    strict = advise(LABELS, FIGURES, Axes("highest", "loss", 0.1))
+    strict = recommend(LABELS, FIGURES, Axes("highest", "loss", 0.1))
     assert strict.recommended == 3
     assert "next safer" not in strict.why
 
 
 def test_nothing_is_recommended_above_the_risk():
-    found = advise(LABELS, FIGURES, Axes("highest", "loss", 0.05))
+    found = recommend(LABELS, FIGURES, Axes("highest", "loss", 0.05))
     assert found.recommended is None
     assert found.why == (
         "Nothing is recommended: no setting keeps the highest re-identification risk at 5 % or "
         "below; a k=10 comes closest with 10 %. Ask for stricter rules (a larger k), or allow a "
         "higher risk."
     )
-    unknown = advise(["a"], [(0.1, math.nan)], Axes("highest", "queries", 0.2))
+    unknown = recommend(["a"], [(0.1, math.nan)], Axes("highest", "queries", 0.2))
     assert unknown.recommended is None
     assert unknown.why.startswith("No verified setting has both")
-    assert advise([], [], Axes("highest", "loss", 0.2)).recommended is None
+    assert recommend([], [], Axes("highest", "loss", 0.2)).recommended is None
 
 
 @given(PLACES, st.sampled_from([0.05, 0.2, 1.0]))
 def test_the_recommended_is_allowed_and_nothing_allowed_is_cheaper(places, limit):
     labels = [str(i) for i in range(len(places))]
-    found = advise(labels, places, Axes("highest", "loss", limit)).recommended
+    found = recommend(labels, places, Axes("highest", "loss", limit)).recommended
     allowed = [cost for risk, cost in places if risk <= limit and not math.isnan(cost)]
     if found is None:
         assert not allowed

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal
-from shoal.groupers.signatures import fills, sign
+from shoal.groupers.signatures import assign_signatures, fills
 from shoal.kernels.split_buckets import closest, halve
 from shoal.releases.history import check
 from shoal.releases.history.store import History, digest
@@ -53,16 +53,20 @@ def test_a_series_worked_by_hand():
     """Four people, two values each: one leaves, and the one who hid behind her stays hidden."""
     values = np.array([0, 0, 1, 1])
     rng = np.random.default_rng(0)
-    first = sign(values, 2, rng)
+    first = assign_signatures(values, 2, rng)
     assert first.signatures == ((0, 1),)
     assert first.bucket.tolist() == [0, 0, 0, 0]
     assert not first.lacking.size
     # The second row of value 0 has left: its bucket lacks one, and nobody new has that value.
-    second = sign(np.array([0, 1, 1, 2]), 2, rng, np.array([0, 0, 0, -1]), first.signatures)
+    second = assign_signatures(
+        np.array([0, 1, 1, 2]), 2, rng, np.array([0, 0, 0, -1]), first.signatures
+    )
     assert second.bucket[:3].tolist() == [0, 0, 0]
     assert [0, 0] in second.lacking.tolist()
     # Somebody new has it: no counterfeit is needed for the bucket.
-    third = sign(np.array([0, 1, 1, 0]), 2, rng, np.array([0, 0, 0, -1]), first.signatures)
+    third = assign_signatures(
+        np.array([0, 1, 1, 0]), 2, rng, np.array([0, 0, 0, -1]), first.signatures
+    )
     assert third.bucket.tolist() == [0, 0, 0, 0]
     assert not third.lacking.size
 
@@ -78,7 +82,7 @@ def test_every_bucket_is_balanced_and_signatures_last(seed):
     values = np.concatenate((np.arange(span), rng.integers(0, span + (gap > 0), 30)))
     kept, signatures = None, ()
     for _ in range(3):
-        signed = sign(values, m, rng, kept, signatures, gap=gap)
+        signed = assign_signatures(values, m, rng, kept, signatures, gap=gap)
         for number, signature in enumerate(signed.signatures):
             own = values[signed.bucket == number].tolist()
             own += signed.lacking[signed.lacking[:, 0] == number, 1].tolist()

@@ -15,7 +15,7 @@ from shoal.base.errors import InputError, OutputError
 from shoal.ext.databases.arrow import frames, unsigned
 from shoal.ext.databases.database import BATCH, Database, Found, missing
 from shoal.ext.databases.faults import translate_errors
-from shoal.tables.cells import dated
+from shoal.tables.cells import read_dates
 from shoal.tables.set_cells import SETS, to_json
 from shoal.tables.sql_names import Name, bare, check_columns, not_one_select, quote
 
@@ -205,7 +205,7 @@ class Lite(Database):
         """Make days, moments and truth values of what holds them: SQLite has no types for these."""
         flags = [frame[name] for name in self._flags if frame[name].is_in([0, 1, None]).all()]
         return frame.with_columns(
-            *(dated(frame[name]) for name in self._texts),
+            *(read_dates(frame[name]) for name in self._texts),
             *(flag.cast(pl.Boolean) for flag in flags),
         )
 

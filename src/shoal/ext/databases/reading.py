@@ -13,7 +13,7 @@ from shoal.base.errors import InputError, ParameterError, format_names, suggest_
 from shoal.ext.databases.arrow import check_dates, gather
 from shoal.ext.databases.database import Database, opened
 from shoal.ext.databases.faults import translate_errors
-from shoal.tables.cells import blank
+from shoal.tables.cells import missing_to_null
 from shoal.tables.source import Source
 from shoal.tables.sql_names import Name, read_name, subquery
 
@@ -35,7 +35,7 @@ def read_source(source: Source, missing: Sequence[str] = ()) -> pl.DataFrame:
         frame = database.finish(frame)
         check_dates(frame, str(source))
     check_rows(frame.height, frame.columns, said)
-    return frame.select(blank(series, missing) for series in frame)
+    return frame.select(missing_to_null(series, missing) for series in frame)
 
 
 def exists(source: Source) -> bool:

@@ -22,7 +22,7 @@ from shoal.base.roles import Role
 from shoal.measures.losses.features import features, read_beside
 from shoal.releases.base import View
 from shoal.releases.opened import Opened
-from shoal.tables.cells import as_text, natural
+from shoal.tables.cells import as_text, sorted_values
 from shoal.tables.original import Original
 from shoal.tables.schema import Schema
 
@@ -121,7 +121,7 @@ def make_task(
     columns only the commonest values are predicted, and rows with another are left aside.
     """
     column = schema[target].clean(frame[target])
-    values = natural(column)
+    values = sorted_values(column)
     texts = as_text(values)
     counts = column.drop_nulls().value_counts(name="count")
     names, of_position = _classes(values, texts, _aligned(values, counts, target))

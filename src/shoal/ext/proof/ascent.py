@@ -55,7 +55,7 @@ def ascend(nodes: AllNodes, passes: int) -> Iterator[Prices]:
     return climb(problem, least_costs(nodes) - problem.gaps, price, passes, LAST)
 
 
-def proved(problem: Problem, prices: Ints) -> int:
+def proved_bound(problem: Problem, prices: Ints) -> int:
     """Return what prices prove, in units, from every node of the table, found again."""
     return max(0, value(problem, prices, price_found(problem, prices).gain))
 

@@ -124,7 +124,7 @@ def smallest_class(rules: Sequence[Rule]) -> int:
 
 def lower_bound(data: Encoded, k: int, tell: Callable[[float], bool] = lambda rate: False) -> Bound:
     """Return what no release of the table loses less than; ``tell`` is told, and may end it."""
-    from shoal.ext.proof.ascent import best_prices, proved  # loads kernels
+    from shoal.ext.proof.ascent import best_prices, proved_bound  # loads kernels
     from shoal.ext.proof.nodes import WORK, make_nodes
     from shoal.groupers.prices.problem import make_problem
 
@@ -145,7 +145,7 @@ def lower_bound(data: Encoded, k: int, tell: Callable[[float], bool] = lambda ra
         return ended
 
     prices = best_prices(make_nodes(problem), passes, lambda best: stop(best.value))
-    rate = proved(problem, prices.of) / problem.units
+    rate = proved_bound(problem, prices.of) / problem.units
     return Bound(rate, k, "prices", done, ended, intervals=intervals)
 
 

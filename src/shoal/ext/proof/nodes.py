@@ -53,7 +53,7 @@ def make_nodes(problem: Problem, room: int | None = None) -> AllNodes:
     cheap = np.argsort(problem.least, kind="stable")
     most = room // max(2 * problem.count.size, 1)
     near, far = np.sort(cheap[:most]), np.sort(cheap[most:])
-    made = share(lambda some: numbered(problem, some), _blocks(near))
+    made = share(lambda some: number_nodes(problem, some), _blocks(near))
     return AllNodes(problem, tuple(block for block in made if block.cost.size), tuple(_blocks(far)))
 
 
@@ -61,7 +61,7 @@ def _blocks(patterns: Ints) -> list[Ints]:
     return [patterns[i : i + BLOCK] for i in range(0, patterns.size, BLOCK)]
 
 
-def numbered(problem: Problem, some: Ints, limit: int | None = None) -> NodeBlock:
+def number_nodes(problem: Problem, some: Ints, limit: int | None = None) -> NodeBlock:
     """Return the nodes of some patterns that cost less than ``limit``, by default all."""
     n, m = problem.count.size, len(problem.codes)
     ids = np.empty((some.size, n), np.uint16)
@@ -83,7 +83,7 @@ def numbered(problem: Problem, some: Ints, limit: int | None = None) -> NodeBloc
     )
 
 
-def priced(problem: Problem, prices: Ints) -> Priced:
+def sort_by_price(problem: Problem, prices: Ints) -> Priced:
     """Return the entries in falling order of price."""
     order = np.argsort(-prices, kind="stable").astype(np.int32)
     return Priced(order, prices[order], problem.count[order])
@@ -101,7 +101,7 @@ def price_block(problem: Problem, block: NodeBlock, at: Priced, gains: Ints | No
 
 def price_kept(nodes: AllNodes, prices: Ints) -> Pass:
     """Price the nodes that are kept."""
-    at = priced(nodes.problem, prices)
+    at = sort_by_price(nodes.problem, prices)
     return _sum(share(lambda block: price_block(nodes.problem, block, at), nodes.kept), prices)
 
 
@@ -110,12 +110,12 @@ def price_found(problem: Problem, prices: Ints, blocks: Sequence[Ints] | None = 
 
     Nodes that cost as much as the dearest row or more gain nothing, and are passed over.
     """
-    at, limit = priced(problem, prices), int(prices.max(initial=0))
+    at, limit = sort_by_price(problem, prices), int(prices.max(initial=0))
     every = _blocks(np.arange(len(problem.patterns))) if blocks is None else blocks
     some = [cheap for block in every if (cheap := block[problem.least[block] < limit]).size]
 
     def one(block: Ints) -> Pass:
-        return price_block(problem, numbered(problem, block, limit), at)
+        return price_block(problem, number_nodes(problem, block, limit), at)
 
     return _sum(share(one, some), prices)
 

@@ -12,7 +12,6 @@ from shoal.api.release import Release
 from shoal.base.errors import warn_each
 from shoal.ext.spark.engine import carry_out
 from shoal.ext.spark.settings import Spark
-from shoal.measures.cautions import planned
 from shoal.measures.exposure import exposure
 from shoal.measures.named_rare_values import uncounted
 from shoal.plan.plan import Plan
@@ -21,7 +20,7 @@ from shoal.privacy import Rule
 from shoal.tables.find_hierarchies import Hierarchies
 from shoal.tables.native import Native
 from shoal.tables.open_table import warn_undecided
-from shoal.verbs.anonymize import Clock, advice, collect_warnings
+from shoal.verbs.anonymize import StageTimer, advice, collect_warnings
 from shoal.verbs.provenance import digest_of, run_digests
 from shoal.verbs.randomness import warn_of_short
 
@@ -41,7 +40,7 @@ def anonymize_on_spark(
 
     Return the release, and the table that it was made from if the engine is to bring both here.
     """
-    start, clock = time.perf_counter(), Clock(progress or (lambda stage: None))
+    start, clock = time.perf_counter(), StageTimer(progress or (lambda stage: None))
     final = plan.final()
     with collect_warnings() as said:
         warn_of_short(final)

@@ -18,7 +18,7 @@ from shoal.base.roles import Role
 from shoal.ext.spark.functions import F
 from shoal.ext.spark.hashing import to_polars
 from shoal.plan.plan import Plan
-from shoal.tables.cells import TYPES, blank, fitting
+from shoal.tables.cells import TYPES, fitting, missing_to_null
 from shoal.tables.schema import plain, unknown_column
 
 # What Unicode calls white space; Spark's own trim knows the blank only.
@@ -140,7 +140,7 @@ def _empty(rows: Any) -> pl.DataFrame:
 
 
 def _blanked(rows: Any, missing: Mapping[str, Sequence[str]]) -> Any:
-    """Turn NaN, empty texts and the texts that mean missing into null, as ``cells.blank`` does."""
+    """Turn NaN, empty texts and the texts that mean missing into null, as ``cells.missing_to_null`` does."""
     columns = []
     for field in rows.schema.fields:
         column, kind = F.col(field.name), field.dataType.simpleString()
@@ -212,7 +212,7 @@ def _kinds(rows: Any, columns: list[str], missing: Mapping[str, Sequence[str]]) 
         for batch in batches:
             piece = to_polars(batch)
             for name in columns:
-                cells = blank(piece[name], missing.get(name, ())).unique()
+                cells = missing_to_null(piece[name], missing.get(name, ())).unique()
                 known[name] += len(cells) - cells.null_count()
                 if fit[name]:
                     fit[name] &= set(fitting(cells))

@@ -15,7 +15,7 @@ import polars as pl
 
 from shoal.base.errors import Infeasible, InputError
 from shoal.base.partition import GroupStats, Histogram
-from shoal.coding.encode import Encoded, unseen
+from shoal.coding.encode import Encoded, values_without_rows
 from shoal.ext.spark.checking import against, marked, marks, own_columns
 from shoal.ext.spark.columns import side_by_side
 from shoal.ext.spark.find_uncovered import collect_answers, counted_values, pack_answer
@@ -46,7 +46,10 @@ def stage_dummies(job: Job) -> Staged:
         rows = mark.found[0]
         cells = side_by_side([values.published for values in sensitive.values()])
         plan, schema = resolve_schema(table.head(cells), job.plan, job.taxonomies)
-        more = {name: unseen(schema[name], values.names) for name, values in sensitive.items()}
+        more = {
+            name: values_without_rows(schema[name], values.names)
+            for name, values in sensitive.items()
+        }
         whole = GroupStats(
             np.array([rows], np.int64),
             {name: _one_group(values, more[name]) for name, values in sensitive.items()},

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from shoal.base.errors import Infeasible, warn
-from shoal.base.seeds import stretched
+from shoal.base.seeds import stretch_seed
 from shoal.coding.encode import Encoded, encode
 from shoal.ext.spark.assign_classes import (
     LABEL,
@@ -82,7 +82,7 @@ def generator(plan: Plan, *place: int) -> np.random.Generator:
     if plan.seed is None:
         return np.random.default_rng()
     return np.random.default_rng(
-        np.random.SeedSequence(stretched(plan.seed), spawn_key=(0, *place))
+        np.random.SeedSequence(stretch_seed(plan.seed), spawn_key=(0, *place))
     )
 
 

@@ -31,7 +31,7 @@ from shoal.tables.find_hierarchies import Hierarchies, find_hierarchies, is_path
 from shoal.tables.native import is_spark_frame
 from shoal.tables.open_table import resolve_schema
 from shoal.tables.request import Request
-from shoal.verbs.anonymize import Clock
+from shoal.verbs.anonymize import StageTimer
 from shoal.verbs.run import Run
 
 
@@ -41,7 +41,7 @@ def carry_out(
     hierarchies: Hierarchies | None,
     extra: Sequence[Rule],
     settings: Spark,
-    clock: Clock,
+    clock: StageTimer,
 ) -> tuple[Run, dict[str, Any], Brought | None]:
     """Anonymize a Spark frame, or a folder or file of Parquet or CSV.
 

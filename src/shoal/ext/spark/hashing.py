@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 import polars.selectors as cs
 
-from shoal.base.seeds import stretched
+from shoal.base.seeds import stretch_seed
 from shoal.ext.spark.functions import F
 
 TUPLES, TURNS, ORDER = range(3)
@@ -47,7 +47,7 @@ def salt_of(seed: int | None, purpose: int) -> int:
     """
     if seed is None:
         return fresh_salt()
-    spawned = np.random.SeedSequence(stretched(seed), spawn_key=(1, purpose))
+    spawned = np.random.SeedSequence(stretch_seed(seed), spawn_key=(1, purpose))
     return int(spawned.generate_state(1, np.uint64)[0] >> np.uint64(1))
 
 

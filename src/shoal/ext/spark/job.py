@@ -19,7 +19,7 @@ from shoal.tables.domain import Taxonomy
 from shoal.tables.schema import Schema
 
 if TYPE_CHECKING:
-    from shoal.verbs.anonymize import Clock
+    from shoal.verbs.anonymize import StageTimer
 
 KEPT = "kept"
 """The column of a staged table that says which rows are published."""
@@ -51,7 +51,7 @@ class Job:
     entry: Method
     options: Mapping[str, Any]
     rules: tuple[Rule, ...]
-    clock: Clock
+    clock: StageTimer
     folder: str
 
     @property

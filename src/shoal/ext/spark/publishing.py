@@ -10,7 +10,7 @@ from shoal.ext.spark import files
 from shoal.ext.spark.files import Files, move_into_place
 from shoal.ext.spark.job import KEPT, Job, Seen, Staged
 from shoal.ext.spark.layout import repeatable, shuffled, written
-from shoal.releases.check_counts import unite
+from shoal.releases.check_counts import merge_findings
 from shoal.releases.verdict import Verdict
 
 
@@ -108,10 +108,12 @@ def _united(job: Job, staged: Seen, release: Seen) -> Verdict:
             f"The {release.published[0]:,} rows that were written are not the "
             f"{staged.published[0]:,} rows to publish."
         )
-    return checked(unite([*staged.findings, *release.findings], job.rules, faults))
+    return refuse_unverified(
+        merge_findings([*staged.findings, *release.findings], job.rules, faults)
+    )
 
 
-def checked(verdict: Verdict) -> Verdict:
+def refuse_unverified(verdict: Verdict) -> Verdict:
     """Refuse to hand over what does not keep its promise."""
     if not verdict.holds:
         faults = "\n".join(verdict.faults) or "a rule does not hold."

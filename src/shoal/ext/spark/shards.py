@@ -30,8 +30,8 @@ from shoal.ext.spark.group_tuples import assign, whole
 from shoal.ext.spark.hashing import to_polars
 from shoal.ext.spark.job import KEPT, Job, Staged
 from shoal.ext.spark.layout import Layout, generalized
-from shoal.ext.spark.tuples import COUNT, KEY, Tuples, reduced
-from shoal.groupers.slack import loosened
+from shoal.ext.spark.tuples import COUNT, KEY, Tuples, count_tuples
+from shoal.groupers.slack import widen_cells
 from shoal.measures.losses.ncp import Loss
 from shoal.measures.named_rare_values import check_labels
 from shoal.plan.plan import Plan
@@ -46,7 +46,7 @@ def stage_generalized(job: Job) -> Staged:
     with ExitStack() as stack:
         with job.clock.stage("encode"):
             columns = [*job.quasi, *job.spoken]
-            counting = reduced(job.table, columns, job.settings, job.plan.seed)
+            counting = count_tuples(job.table, columns, job.settings, job.plan.seed)
             tuples = stack.enter_context(counting)
         group = on_the_executors if tuples.here is None else on_the_driver
         return group(job, tuples)
@@ -233,7 +233,7 @@ def _grouped(
         counts = frame[COUNT].to_numpy().astype(np.int64)
 
         def grouped(own: Encoded) -> Partition:
-            return loosened(own, entry.load()(own, rule, rng, **options), plan, rng)
+            return widen_cells(own, entry.load()(own, rule, rng, **options), plan, rng)
 
         made = assign(data, counts, schema, grouped, typed=typed)
         share = shares(made, frame[KEY])

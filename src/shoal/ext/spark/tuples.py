@@ -75,7 +75,7 @@ class Tuples:
 
 
 @contextmanager
-def reduced(
+def count_tuples(
     table: SparkTable, columns: Sequence[str], settings: Spark, seed: int | None
 ) -> Iterator[Tuples]:
     """Count the distinct tuples of some columns, in one pass over the table if they fit the driver.

@@ -17,13 +17,13 @@ from shoal.catalog import DEFAULT_METHOD, METHODS, RULES
 from shoal.ext.web import fields
 from shoal.plan.parts import EvidencePart, ReleasePart
 from shoal.plan.plan import Plan
-from shoal.plan.setting import declared
+from shoal.plan.setting import declared_settings
 from shoal.tables.schema import DATE, NUMBER, TIME, WHOLE
 from shoal.verbs.first_plan import first_rules
 
 Draft = dict[str, Any]
 
-RELEASE, EVIDENCE = tuple(declared(ReleasePart)), tuple(declared(EvidencePart))
+RELEASE, EVIDENCE = tuple(declared_settings(ReleasePart)), tuple(declared_settings(EvidencePart))
 KINDS = {
     Kind.TAXONOMY.value: "by its hierarchy",
     Kind.ORDERED.value: "to intervals",

@@ -9,7 +9,7 @@ from typing import Any, get_args
 from shoal.base.errors import ParameterError
 from shoal.base.roles import Role
 from shoal.plan.parts import LIMITS, TABLES
-from shoal.plan.setting import declared, join_texts, ordered_texts
+from shoal.plan.setting import declared_settings, join_texts, ordered_texts
 
 LAID_OUT = ("kind", "hierarchy", "importance", "grid", *LIMITS)
 """Settings of a column that the page lays out by hand; all others are listed."""
@@ -17,7 +17,9 @@ LAID_OUT = ("kind", "hierarchy", "importance", "grid", *LIMITS)
 
 def keys_of(role: str) -> list[str]:
     """Return the settings that a column of some role may have."""
-    return [key for key, own in declared(TABLES["columns"]).items() if Role(role) in own.of]
+    return [
+        key for key, own in declared_settings(TABLES["columns"]).items() if Role(role) in own.of
+    ]
 
 
 def controls(
@@ -36,7 +38,7 @@ def controls(
             "blank": "as usual",
             "step": "any",
         }
-        for key, own in declared(TABLES[table]).items()
+        for key, own in declared_settings(TABLES[table]).items()
         if key in keys
         for words in [_words(table, key)]
     ]
@@ -66,7 +68,7 @@ def read(
 
 def _value(table: str, key: str, text: str) -> Any:
     """Return what a plan holds for a text; what cannot be read, the plan says what is wrong."""
-    setting = declared(TABLES[table])[key]
+    setting = declared_settings(TABLES[table])[key]
     if _is_switch(table, key):
         return bool(text) or (False if _default(table, key) else "")
     if not text:
@@ -101,7 +103,7 @@ def _default(table: str, key: str) -> Any:
 
 def _words(table: str, key: str) -> list[str]:
     """Return the words that a setting may be, or that are offered; empty if it is no choice."""
-    kinds, offered = _kinds(table, key), declared(TABLES[table])[key].offers
+    kinds, offered = _kinds(table, key), declared_settings(TABLES[table])[key].offers
     words = [word for kind in kinds for word in (kind, *get_args(kind)) if isinstance(word, str)]
     return list(offered) or words
 
@@ -109,7 +111,7 @@ def _words(table: str, key: str) -> list[str]:
 def field_value(table: str, key: str, values: Mapping[str, Any]) -> Any:
     """Return what the field of a setting shows."""
     value = values.get(key, _default(table, key))
-    takes = declared(TABLES[table])[key].takes
+    takes = declared_settings(TABLES[table])[key].takes
     if isinstance(value, (list, tuple)):
         return join_texts(value)
     if isinstance(value, float):

@@ -12,7 +12,7 @@ from shoal.base.errors import SchemaError, ShoalError
 from shoal.base.roles import Kind, Role
 from shoal.ext.web import trees
 from shoal.ext.web.trees import LabelTree
-from shoal.tables.cells import as_text, blank
+from shoal.tables.cells import as_text, missing_to_null
 from shoal.tables.domain import Taxonomy
 from shoal.tables.hierarchy import read_hierarchy, write_hierarchy
 from shoal.tables.hierarchy_methods import MAKERS, make
@@ -77,7 +77,9 @@ def _told(frame: pl.DataFrame, column: str, taxonomy: Taxonomy) -> dict[str, Any
 
 
 def _rows_by_value(series: pl.Series) -> dict[str, int]:
-    counted = as_text(blank(series)).drop_nulls().rename("value").value_counts(name="count")
+    counted = (
+        as_text(missing_to_null(series)).drop_nulls().rename("value").value_counts(name="count")
+    )
     return dict(counted.iter_rows())
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from shoal.ext.web import fields
 from shoal.plan.data import DataPart
-from shoal.plan.setting import declared
+from shoal.plan.setting import declared_settings
 from shoal.tables.files import STATISTICS, WORKBOOKS
 
 # What the command line says, and how it is said to somebody who sees the fields.
@@ -52,7 +52,7 @@ def controls(name: str, reading: Mapping[str, Any], sheets: Sequence[str]) -> li
     """Describe the controls that say how a file of this kind is read."""
     kind = kind_of(name)
     about = "workbook" if kind in WORKBOOKS else "statistics" if kind else "text"
-    keys = [key for key, own in declared(DataPart).items() if about in own.files]
+    keys = [key for key, own in declared_settings(DataPart).items() if about in own.files]
     shown = fields.controls("data", reading, [key for key in keys if key != "delimiter"])
     for control in shown:
         if control["name"] == "sheet":

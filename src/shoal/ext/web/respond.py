@@ -49,12 +49,17 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    templates.filters |= {"percent": percent, "count": count, "loss": loss, "took": took}
+    templates.filters |= {
+        "percent": format_percent,
+        "count": format_count,
+        "loss": format_loss,
+        "took": format_seconds,
+    }
     templates.globals |= {"version": __version__, "nothing": Markup("")}
     return templates
 
 
-def percent(share: float | None, digits: int = 1) -> str:
+def format_percent(share: float | None, digits: int = 1) -> str:
     """Write a share; what is nearly nothing or nearly all does not look like nothing or all."""
     if share is None:
         return "–"
@@ -66,17 +71,17 @@ def percent(share: float | None, digits: int = 1) -> str:
     return f"{100 * share:.{digits}f} %"
 
 
-def count(number: float | None) -> str:
+def format_count(number: float | None) -> str:
     """Write a number of things."""
     return "–" if number is None else f"{number:,.0f}"
 
 
-def loss(value: float | None) -> str:
+def format_loss(value: float | None) -> str:
     """Write a loss between 0 and 1, in per cent as everywhere."""
-    return percent(value, 2)
+    return format_percent(value, 2)
 
 
-def took(seconds: float) -> str:
+def format_seconds(seconds: float) -> str:
     """Write a time."""
     return f"{seconds:.1f} s" if seconds < 60 else f"{int(seconds) // 60} min {int(seconds) % 60} s"
 
@@ -196,7 +201,7 @@ def error_page(
     return page(request, "error", shown, table=table, status=status)
 
 
-def back(path: str) -> Response:
+def redirect(path: str) -> Response:
     """Send the browser to a page after a form was taken in."""
     return RedirectResponse(path, 303)
 
@@ -225,7 +230,7 @@ def shown_name(upload: UploadFile, other: str) -> str:
     return Path((upload.filename or other).replace("\\", "/")).name or other
 
 
-async def stored(upload: UploadFile, folder: Path, *, ending: str = "") -> Path:
+async def store_upload(upload: UploadFile, folder: Path, *, ending: str = "") -> Path:
     """Keep an uploaded file under a name that nobody can guess.
 
     Files of programs are told by the ending of their own name; ``ending`` is for all others.
@@ -246,7 +251,7 @@ async def on_http(request: Request, error: Exception) -> Response:
     """Answer what a handler refused."""
     assert isinstance(error, HTTPException)
     if error.headers and "Location" in error.headers:
-        return back(error.headers["Location"])
+        return redirect(error.headers["Location"])
     heads = {403: "Not allowed", 404: "There is no such page", 405: "Not possible"}
     text = error.detail if error.detail != heads.get(error.status_code) else ""
     if error.status_code == 404:

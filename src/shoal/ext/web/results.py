@@ -20,7 +20,7 @@ from shoal.measures.value_disclosure import value_disclosure
 from shoal.plan.plan import Plan
 from shoal.privacy.base import format_figures
 from shoal.releases.opened import Opened
-from shoal.report.evidence import filled
+from shoal.report.evidence import fill_digests
 from shoal.report.release_report import Provenance
 from shoal.show.figures.plots import attacks_chart
 from shoal.tables.write_files import write_table
@@ -169,7 +169,9 @@ def write(
             "result.json": manifest_text(own),
             "command.txt": origin.command + "\n",
             "repeat.py": script(asked, shown_path, origin.source, earlier, prove=proved),
-            "report.html": filled(release.page(attacks=attacks or False, **told), made["files"]),
+            "report.html": fill_digests(
+                release.page(attacks=attacks or False, **told), made["files"]
+            ),
             "report.public.html": release.page(audience="public", title=title),
         }
         return {folder / name: text for name, text in named.items()}

@@ -31,7 +31,7 @@ from shoal.base.partition import GroupStats, Histogram, Ints
 from shoal.base.roles import Role
 from shoal.measures.earlier.classes import Cases, Valued, numbered
 from shoal.measures.earlier.linking import by_cells, by_person
-from shoal.measures.earlier.results import Earlier, Narrowed
+from shoal.measures.earlier.results import EarlierReleases, Narrowed
 from shoal.privacy.base import Rule, describe_rule
 from shoal.releases.opened import Opened
 
@@ -54,7 +54,9 @@ def check_against(now: Opened, before: Sequence[Opened]) -> None:
         )
 
 
-def earlier(now: Opened, before: Sequence[Opened], of: str, rules: Iterable[Rule] = ()) -> Earlier:
+def measure_earlier_releases(
+    now: Opened, before: Sequence[Opened], of: str, rules: Iterable[Rule] = ()
+) -> EarlierReleases:
     """Measure what earlier releases add to what is known of a sensitive column.
 
     Parameters
@@ -80,7 +82,7 @@ def earlier(now: Opened, before: Sequence[Opened], of: str, rules: Iterable[Rule
     asked = [rule for rule in rules if rule.column in (None, of)]
     exact = now.shape.exact
     told = [_narrowed(classes[-1], one, asked, of, exact=exact) for one in cases]
-    return Earlier(of, len(before), "persons" if linked else "cells", *told)
+    return EarlierReleases(of, len(before), "persons" if linked else "cells", *told)
 
 
 def _named(opened: Opened, number: int, now: Opened, of: str) -> Opened:

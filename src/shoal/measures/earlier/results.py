@@ -36,7 +36,7 @@ class Narrowed:
 
 
 @dataclass(frozen=True)
-class Earlier:
+class EarlierReleases:
     """What earlier releases add to what is known of a sensitive column.
 
     ``linked``: by what rows of two releases are taken for the same person's, ``cells`` or

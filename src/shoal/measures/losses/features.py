@@ -25,7 +25,7 @@ from shoal.releases import notation
 from shoal.releases.categories import Coded
 from shoal.releases.opened import Opened
 from shoal.releases.readback import Sides
-from shoal.tables.cells import as_text, typed
+from shoal.tables.cells import as_text, infer_type
 from shoal.tables.domain import Taxonomy
 from shoal.tables.original import Original
 from shoal.tables.schema import Column, plain
@@ -138,7 +138,7 @@ def positions(values: pl.Series, column: Column) -> Floats | None:
             return np.arange(len(values), dtype=np.float64)
         return values.to_physical().cast(pl.Float64).to_numpy()
     if column.kind is Kind.TAXONOMY:
-        numbers = typed(values)
+        numbers = infer_type(values)
         if numbers.dtype.is_numeric() and (
             numbers.is_sorted() or numbers.is_sorted(descending=True)
         ):

@@ -16,7 +16,7 @@ from shoal.base.partition import Floats
 from shoal.releases.base import Query, View
 from shoal.releases.categories import Coded
 from shoal.releases.exact.view import Exact
-from shoal.tables.cells import as_text, natural
+from shoal.tables.cells import as_text, sorted_values
 
 PARAMS = (
     Param("g", "quasi-identifiers in a query", int, default=3, low=1),
@@ -91,7 +91,7 @@ def workload(
             f"A query over g={g} quasi-identifiers needs as many; got {len(quasi)}. "
             f"Take g={len(quasi)} or less."
         )
-    values = {name: as_text(natural(frame[name])).to_numpy() for name in quasi}
+    values = {name: as_text(sorted_values(frame[name])).to_numpy() for name in quasi}
     queries = []
     for _ in range(repeats):
         where = {}

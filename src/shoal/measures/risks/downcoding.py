@@ -33,7 +33,7 @@ from shoal.releases.estimates.bayes import tally
 from shoal.releases.opened import Opened
 from shoal.releases.readback import Sides
 from shoal.tables.domain import Taxonomy
-from shoal.tables.grid import OFF, ends, step_of
+from shoal.tables.grid import OFF, interval_ends, step_of
 from shoal.tables.schema import Column
 
 Group = tuple[int, int]
@@ -147,7 +147,7 @@ def _steps(known: pl.Series, grid: str | float, name: str) -> tuple[Ints, Ints]:
     step = step_of(known, grid, name)
     if step is None:
         return np.arange(len(known)), np.arange(len(known))
-    low, high = ends(known, step)
+    low, high = interval_ends(known, step)
     return (
         high.search_sorted(high, side="left").to_numpy().astype(np.int64),
         low.search_sorted(low, side="right").to_numpy().astype(np.int64) - 1,

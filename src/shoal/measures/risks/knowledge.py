@@ -117,7 +117,7 @@ def alike(theirs: pl.Series, own: pl.Series) -> pl.Series:
     )
 
 
-def knowledge(
+def attacker_knowledge(
     truth: Ints,
     lent: Ints,
     missing: Ints,

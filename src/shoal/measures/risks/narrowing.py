@@ -25,7 +25,7 @@ _CELLS = 1 << 22  # beliefs (people times values) held at once
 
 
 @dataclass(frozen=True, eq=False)
-class Sight:
+class KnownRelease:
     """One release, and what is known of people at its time.
 
     Parameters
@@ -46,13 +46,13 @@ class Sight:
     there: Bools
     places: Mapping[str, Ints]
 
-    def only(self, people: slice) -> Sight:
+    def only(self, people: slice) -> KnownRelease:
         """Return the same of some of the people."""
-        return Sight(self.release, self.known[people], self.there[people], self.places)
+        return KnownRelease(self.release, self.known[people], self.there[people], self.places)
 
 
 @dataclass(frozen=True, eq=False)
-class Left:
+class RemainingValues:
     """What is left of one sensitive column to some people.
 
     ``alone`` and ``after``: what is believed with the newest release, and with all of them;
@@ -64,7 +64,9 @@ class Left:
     none: Bools
 
 
-def narrow(now: Sight, before: Sequence[Sight], answers: Mapping[str, Ints]) -> dict[str, Left]:
+def narrow_down(
+    now: KnownRelease, before: Sequence[KnownRelease], answers: Mapping[str, Ints]
+) -> dict[str, RemainingValues]:
     """Return what is left to people in every sensitive column; ``answers``: the true values."""
     names = [belief.of for belief in now.release.beliefs]
     widest = max((belief.prior.size for belief in now.release.beliefs), default=1)
@@ -89,7 +91,7 @@ def narrow(now: Sight, before: Sequence[Sight], answers: Mapping[str, Ints]) -> 
     return {name: _joined(pieces) for name, pieces in parts.items()}
 
 
-def _carried(sight: Sight, told: Floats, name: str) -> Floats:
+def _carried(sight: KnownRelease, told: Floats, name: str) -> Floats:
     """Return what a release says of every value that the newest one has, person by person."""
     places = sight.places[name]
     return np.where(places >= 0, told[:, np.maximum(places, 0)], 0.0)
@@ -101,6 +103,6 @@ def _shares(weights: Floats) -> Floats:
     return np.asarray(weights / np.where(mass > 0, mass, 1.0))
 
 
-def _joined(pieces: Sequence[tuple[Guess, Guess, Bools]]) -> Left:
+def _joined(pieces: Sequence[tuple[Guess, Guess, Bools]]) -> RemainingValues:
     alone, after, none = zip(*pieces, strict=True)
-    return Left(Guess.joined(alone), Guess.joined(after), np.concatenate(none))
+    return RemainingValues(Guess.joined(alone), Guess.joined(after), np.concatenate(none))

@@ -22,7 +22,7 @@ from shoal.base.partition import Floats, GroupStats, Ints
 from shoal.measures.risks.matching import covered, sides
 from shoal.releases.base import Query, View
 from shoal.releases.published import Published, read
-from shoal.tables.cells import blank
+from shoal.tables.cells import missing_to_null
 from shoal.tables.domain import Taxonomy
 from shoal.tables.schema import Schema, declare, unknown_column
 
@@ -168,7 +168,7 @@ def assess(
     """
     threshold = THRESHOLD.check(threshold, "risk")
     gapped = [name for name in quasi if name in frame.columns and missing]
-    frame = frame.with_columns(blank(frame[name], missing) for name in gapped)
+    frame = frame.with_columns(missing_to_null(frame[name], missing) for name in gapped)
     published = published or read(frame, quasi)
     if not frame.height:
         raise InputError(

@@ -14,11 +14,11 @@ from shoal.measures.risks.matching import Items, sides, widths
 from shoal.measures.risks.scores import Belief, Target
 from shoal.releases.base import Query, View
 from shoal.releases.opened import Opened
-from shoal.tables.cells import as_text, blank, find, typed
+from shoal.tables.cells import as_text, find_positions, infer_type, missing_to_null
 from shoal.tables.schema import Column
 
 
-def searched(
+def prepare_target(
     opened: Opened,
     columns: Sequence[Column],
     people: Mapping[str, pl.Series],
@@ -64,7 +64,7 @@ def answers_of(
         if frame is None:
             answers.append(np.empty(0, np.int64))
             continue
-        texts = as_text(blank(frame[name], missing).gather(rows))
+        texts = as_text(missing_to_null(frame[name], missing).gather(rows))
         codes = same_values(texts, values)
         codes[texts.is_null().to_numpy()] = -2
         answers.append(codes)
@@ -73,7 +73,7 @@ def answers_of(
 
 def same_values(texts: pl.Series, values: pl.Series) -> Ints:
     """Find texts among values; numbers are equal however they are written."""
-    one, other = typed(texts), typed(values)
+    one, other = infer_type(texts), infer_type(values)
     if one.dtype == other.dtype or (one.dtype.is_numeric() and other.dtype.is_numeric()):
-        return find(as_text(one), as_text(other))
-    return find(texts, values)
+        return find_positions(as_text(one), as_text(other))
+    return find_positions(texts, values)

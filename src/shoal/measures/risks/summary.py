@@ -10,7 +10,7 @@ import numpy as np
 from shoal.base.partition import Bools, Floats, Ints
 from shoal.measures.deduced_values import DeducedValues
 from shoal.measures.risks.downcoding import Downcoded
-from shoal.measures.risks.narrowing import Left
+from shoal.measures.risks.narrowing import RemainingValues
 from shoal.measures.risks.results import AttackResult, conclude
 from shoal.measures.risks.scores import Belief, Guess, Scores, Target
 
@@ -85,7 +85,7 @@ def summarize(
     ]
 
 
-def certain(read: DeducedValues | None) -> AttackResult:
+def summarize_deduced(read: DeducedValues | None) -> AttackResult:
     """Sum up what can be read off for certain; nothing of it depends on who is asked about."""
     assert read is not None
     wrong = read.wrong or 0
@@ -112,7 +112,7 @@ def certain(read: DeducedValues | None) -> AttackResult:
     )
 
 
-def likely(guesses: Downcoded, blind: Downcoded, *, outsiders: bool) -> AttackResult:
+def summarize_guesses(guesses: Downcoded, blind: Downcoded, *, outsiders: bool) -> AttackResult:
     """Sum up rows guessed with what tight cells tell, beside the same model without."""
     result = conclude(
         "downcoding",
@@ -141,10 +141,10 @@ def likely(guesses: Downcoded, blind: Downcoded, *, outsiders: bool) -> AttackRe
     return result
 
 
-def narrowed(
+def summarize_narrowed(
     target: Belief,
-    main: Left,
-    tried: Left | None,
+    main: RemainingValues,
+    tried: RemainingValues | None,
     in_all: Bools,
     releases: int,
     known: tuple[str, ...],

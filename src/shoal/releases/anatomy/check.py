@@ -15,7 +15,7 @@ from shoal.releases.exact.check import compare, judge, kept, truth
 from shoal.releases.opened import Opened
 from shoal.releases.published import count_values
 from shoal.releases.verdict import Verdict, single_rules
-from shoal.tables.cells import as_text, blank, find, natural
+from shoal.tables.cells import as_text, find_positions, missing_to_null, sorted_values
 from shoal.tables.domain import STAR
 from shoal.tables.original import Original
 
@@ -51,15 +51,15 @@ def check(opened: Opened, rules: Sequence[Rule], source: Original | None = None)
     void = opened.column(name).missing if name in opened.sensitive else ()
     listing = table.select(
         pl.col(GROUP),
-        as_text(blank(blank(table[name], void), (STAR,))).alias(name),
+        as_text(missing_to_null(missing_to_null(table[name], void), (STAR,))).alias(name),
         pl.col(COUNT).cast(pl.Int64),
     )
     told += _table_faults(released, listing)
     groups = listing[GROUP].unique().sort()
     sizes = listing.group_by(GROUP).agg(pl.col(COUNT).sum()).sort(GROUP)[COUNT].to_numpy()
     at = groups.search_sorted(listing[GROUP]).to_numpy()
-    names = natural(listing[name])
-    codes, many = find(listing[name], names), listing[COUNT].to_numpy()
+    names = sorted_values(listing[name])
+    codes, many = find_positions(listing[name], names), listing[COUNT].to_numpy()
     hist = count_values(at, codes, sizes.size, names, many)
     classes = opened.published.sizes
     stats = {None: GroupStats(classes, {}), name: GroupStats(sizes, {name: hist})}
@@ -81,8 +81,10 @@ def plausible(
     The second table must also count every value as often as the original has it.
     """
     faults = exact.plausible(released, original, columns, [name])
-    said = table.select(as_text(blank(table[name])).alias(name), COUNT).group_by(name).sum()
-    true = pl.DataFrame({name: as_text(blank(original[name]))}).group_by(name).len("true")
+    said = (
+        table.select(as_text(missing_to_null(table[name])).alias(name), COUNT).group_by(name).sum()
+    )
+    true = pl.DataFrame({name: as_text(missing_to_null(original[name]))}).group_by(name).len("true")
     both = true.join(said, on=name, how="full", nulls_equal=True)
     differ = both.filter(pl.col("true").cast(pl.Int64).ne_missing(pl.col(COUNT))).height
     if differ:

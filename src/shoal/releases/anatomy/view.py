@@ -21,7 +21,7 @@ from shoal.releases.exact import view as exact
 from shoal.releases.exact.view import Exact
 from shoal.releases.opened import Opened
 from shoal.releases.posterior import Posterior
-from shoal.tables.cells import as_text, blank, find, natural
+from shoal.tables.cells import as_text, find_positions, missing_to_null, sorted_values
 from shoal.tables.domain import STAR
 
 
@@ -37,15 +37,15 @@ class AnatomyView(Exact):
     def _groups(self) -> tuple[Ints, Ints, Ints, Ints, Ints, tuple[str, ...]]:
         """Per row its group; per group its size; runs: group starts, values, counts; names."""
         ids = self.table[GROUP].unique().sort()
-        own = find(self.frame[GROUP], ids)
+        own = find_positions(self.frame[GROUP], ids)
         if lost := int((own < 0).sum()):
             raise InputError(
                 f"{lost:,} rows of the release have a {GROUP} that the second table "
                 "does not list. Give the two tables of one release."
             )
-        names = as_text(natural(self.table[self.of]))
+        names = as_text(sorted_values(self.table[self.of]))
         runs = self.table.select(
-            group=find(self.table[GROUP], ids),
+            group=find_positions(self.table[GROUP], ids),
             value=Coded.encode(as_text(self.table[self.of])).codes,
             count=pl.col(COUNT).cast(pl.Int64),
         ).sort("group", "value")
@@ -146,7 +146,7 @@ def open_view(opened: Opened, of: str) -> AnatomyView:
             f"The second table has no sensitive column {of!r}.{suggest_nearest(of, held)} It has: "
             f"{format_names(held)}."
         )
-    table = table.with_columns(blank(table[of], (STAR, *opened.column(of).missing)))
+    table = table.with_columns(missing_to_null(table[of], (STAR, *opened.column(of).missing)))
     return AnatomyView(frame, tuple(opened.quasi), table, of)
 
 

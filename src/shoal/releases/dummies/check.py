@@ -15,7 +15,7 @@ from shoal.releases.dummies.domain import declared_domain, domain_faults
 from shoal.releases.exact.check import compare, judge, kept, plausible, truth
 from shoal.releases.opened import Opened
 from shoal.releases.verdict import Verdict, single_rules
-from shoal.tables.cells import as_text, find, natural
+from shoal.tables.cells import as_text, find_positions, sorted_values
 from shoal.tables.domain import STAR
 from shoal.tables.original import Original
 from shoal.tables.set_cells import read_sets
@@ -89,7 +89,9 @@ class _Sets:
     def read(cls, lists: pl.Series, domain: pl.Series | None = None) -> _Sets:
         known = lists.drop_nulls()
         flat = known.list.explode(empty_as_null=False)
-        names = natural(flat if domain is None else pl.concat([domain, flat.rename(domain.name)]))
+        names = sorted_values(
+            flat if domain is None else pl.concat([domain, flat.rename(domain.name)])
+        )
         places = pl.Series(np.arange(len(names), dtype=np.int64))
         codes = flat.replace_strict(names, places, return_dtype=pl.Int64).to_numpy()
         lengths = known.list.len().to_numpy().astype(np.int64)
@@ -127,7 +129,7 @@ class _Sets:
 
     def lacking(self, truth: pl.Series) -> int:
         """Count the rows whose true value is known and not in their set."""
-        wanted = find(truth, self.names)[self.kept]
+        wanted = find_positions(truth, self.names)[self.kept]
         has = np.zeros(self.lengths.size, np.bool_)
         owner = self.owner
         has[owner[self.codes == wanted[owner]]] = True

@@ -16,7 +16,7 @@ from shoal.catalog import DOMAIN
 from shoal.coding.encode import Encoded
 from shoal.privacy import Rule, flatten
 from shoal.releases.base import MadeTables
-from shoal.tables.cells import natural
+from shoal.tables.cells import sorted_values
 from shoal.tables.schema import Schema
 from shoal.tables.set_cells import SETS
 
@@ -139,7 +139,7 @@ def publish(
             columns.append(frame[name].gather(rows))
     tables = {"release": pl.DataFrame(columns)}
     domains = [
-        pl.DataFrame({"column": column.name, "value": natural(pl.Series(column.domain))})
+        pl.DataFrame({"column": column.name, "value": sorted_values(pl.Series(column.domain))})
         for column in schema.columns
         if column.domain
     ]
@@ -149,7 +149,7 @@ def publish(
 def _listed(name: str, values: tuple[str, ...], sets: Sets, rows: Ints) -> pl.Series:
     own = pl.Series(values, dtype=pl.String)
     # In the order that a reader gives texts: an enumeration has one that he cannot see.
-    ordered = natural(own)
+    ordered = sorted_values(own)
     places = pl.Series(np.arange(len(ordered), dtype=np.int64))
     ranks = own.replace_strict(ordered, places, return_dtype=pl.Int64).to_numpy()
     codes = np.sort(ranks[sets.codes[name][rows]], axis=1)

@@ -21,7 +21,7 @@ from shoal.releases.exact import view as exact
 from shoal.releases.exact.view import Exact
 from shoal.releases.opened import Opened
 from shoal.releases.posterior import Posterior
-from shoal.tables.cells import natural
+from shoal.tables.cells import sorted_values
 from shoal.tables.set_cells import read_sets
 
 
@@ -113,7 +113,9 @@ def _coded(name: str, lists: pl.Series, domain: pl.Series | None) -> _Column:
             "the file is a release as it was published."
         )
     elements = lists.drop_nulls().explode()
-    values = natural(elements if domain is None else pl.concat([domain.rename(name), elements]))
+    values = sorted_values(
+        elements if domain is None else pl.concat([domain.rename(name), elements])
+    )
     places = pl.Series(np.arange(len(values), dtype=np.int64))
     codes = elements.replace_strict(values, places, return_dtype=pl.Int64).to_numpy()
     return _Column(tuple(values), codes.reshape(-1, int(lengths[0])), kept)

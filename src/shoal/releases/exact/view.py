@@ -14,7 +14,7 @@ from shoal.releases.base import By, Query
 from shoal.releases.categories import Coded, Sorted, chosen, combine, sort
 from shoal.releases.opened import Opened
 from shoal.releases.published import read
-from shoal.tables.cells import blank
+from shoal.tables.cells import missing_to_null
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +60,7 @@ class Exact:
 
 def silent(opened: Opened, name: str) -> float:
     """Return the share of cells of a column that are empty."""
-    return blank(opened.frame[name]).null_count() / max(opened.frame.height, 1)
+    return missing_to_null(opened.frame[name]).null_count() / max(opened.frame.height, 1)
 
 
 def sizes(opened: Opened) -> Ints:

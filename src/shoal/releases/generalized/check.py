@@ -31,7 +31,7 @@ from shoal.releases.verdict import (
     make_verdict,
     single_rules,
 )
-from shoal.tables.cells import as_text, blank, find, merged, natural
+from shoal.tables.cells import as_text, find_positions, merge_values, missing_to_null, sorted_values
 from shoal.tables.domain import STAR
 from shoal.tables.original import Original
 from shoal.tables.schema import Schema
@@ -149,7 +149,7 @@ def _values(opened: Opened, schema: Schema | None, name: str) -> pl.Series:
     if schema is not None and name in schema:
         column = schema[name].clean(column)
     texts = opened.column(name).missing if name in opened.sensitive else ()
-    return merged(blank(column, ("", STAR, *texts)), opened.plan.release.same)
+    return merge_values(missing_to_null(column, ("", STAR, *texts)), opened.plan.release.same)
 
 
 def _stats(
@@ -168,8 +168,8 @@ def _histogram(published: Published, column: pl.Series, persons: pl.Series | Non
     """Count the known values of a sensitive column in every class."""
     if isinstance(column.dtype, pl.Categorical):
         column = column.cast(pl.String)
-    values, classes = natural(column), published.sizes.size
-    codes = find(column, values)
+    values, classes = sorted_values(column), published.sizes.size
+    codes = find_positions(column, values)
     if persons is None:
         return count_values(published.labels, codes, classes, values)
     each = pl.DataFrame({"group": published.labels, "code": codes, "person": persons}).unique()

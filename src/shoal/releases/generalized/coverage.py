@@ -19,7 +19,7 @@ from shoal.base.threads import share
 from shoal.releases.published import Published, occurrences, published_columns, read
 from shoal.releases.readback import Sides, match
 from shoal.releases.verdict import Uncovered
-from shoal.tables.cells import as_text, blank
+from shoal.tables.cells import as_text, missing_to_null
 from shoal.tables.original import Original
 from shoal.tables.schema import Column, Schema
 
@@ -249,7 +249,7 @@ def _passes(column: Column, released: pl.DataFrame) -> bool:
 
 def _same(before: pl.Series, after: pl.Series) -> Bools:
     if before.dtype != after.dtype:
-        before, after = as_text(blank(before)), as_text(blank(after))
+        before, after = as_text(missing_to_null(before)), as_text(missing_to_null(after))
     return before.eq_missing(after).to_numpy()
 
 

@@ -13,7 +13,7 @@ from shoal.releases import notation
 from shoal.releases.ends import cell_texts
 from shoal.releases.published import Published
 from shoal.releases.readback import Sides, match
-from shoal.tables.cells import as_text, typed
+from shoal.tables.cells import as_text, infer_type
 from shoal.tables.domain import STAR, Taxonomy
 from shoal.tables.schema import Column
 
@@ -79,7 +79,7 @@ def _ordered(shown: pl.Series) -> pl.DataType | None:
     for pattern, dtype in ((_NUMERIC, pl.Float64()), (_DATED, pl.Date())):
         if len(shown) and shown.str.contains(pattern).all():
             exact = shown.filter(~shown.str.contains(r"^\[|^<=|\+$"))
-            kind = typed(exact).dtype
+            kind = infer_type(exact).dtype
             if exact.is_empty() or kind == dtype or (kind.is_numeric() and dtype.is_numeric()):
                 return dtype
     return None

@@ -24,7 +24,7 @@ from shoal.releases.opened import Opened
 from shoal.releases.posterior import Posterior
 from shoal.releases.published import Published, read
 from shoal.releases.readback import Sides
-from shoal.tables.cells import blank, merged
+from shoal.tables.cells import merge_values, missing_to_null
 from shoal.tables.domain import Taxonomy
 from shoal.tables.schema import plain, unknown_column
 
@@ -193,7 +193,9 @@ def open_view(opened: Opened, of: str) -> GeneralizedView:
         )
     taken = [name for name in opened.quasi if name != of]
     return GeneralizedView(
-        frame.with_columns(merged(opened.column(of).clean(frame[of]), opened.plan.release.same)),
+        frame.with_columns(
+            merge_values(opened.column(of).clean(frame[of]), opened.plan.release.same)
+        ),
         tuple(taken),
         {name: tree for name, tree in opened.taxonomies.items() if name in taken},
         opened.domains,
@@ -213,7 +215,7 @@ def silent(opened: Opened, name: str) -> float:
     if name in opened.quasi:
         cells = opened.texts(name)
         return int(cells.is_in(opened.tops(name)).sum()) / max(len(cells), 1)
-    return blank(opened.frame[name]).null_count() / max(opened.frame.height, 1)
+    return missing_to_null(opened.frame[name]).null_count() / max(opened.frame.height, 1)
 
 
 def sizes(opened: Opened) -> Ints:

@@ -13,7 +13,7 @@ from shoal.privacy import MInvariance
 from shoal.releases.counterfeits import COUNTERFEITS, class_names, false_rows
 from shoal.releases.history.store import History
 from shoal.releases.opened import Opened
-from shoal.tables.cells import as_text, blank
+from shoal.tables.cells import as_text, missing_to_null
 from shoal.tables.domain import STAR
 from shoal.tables.set_cells import read_sets
 
@@ -77,7 +77,9 @@ def _kept(before: pl.DataFrame, records: pl.DataFrame) -> list[str]:
 def _unbalanced(opened: Opened, column: str, there: pl.DataFrame) -> list[str]:
     """Say how many classes have other values than the signatures of their people ask for."""
     published = opened.published
-    texts = as_text(blank(opened.frame[column], ("", STAR, *opened.column(column).missing)))
+    texts = as_text(
+        missing_to_null(opened.frame[column], ("", STAR, *opened.column(column).missing))
+    )
     seen = (
         pl.DataFrame({"class": class_names(published).gather(published.labels), "value": texts})
         .group_by("class", "value")

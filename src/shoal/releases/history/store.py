@@ -24,7 +24,7 @@ from shoal.base.errors import InputError, OutputError, ParameterError, format_na
 from shoal.base.parsing import Unreadable
 from shoal.plan.plan import Plan
 from shoal.releases.history.crypt import decrypt, encrypt, history_key
-from shoal.tables.cells import as_text, blank
+from shoal.tables.cells import as_text, missing_to_null
 from shoal.tables.files import read_file
 from shoal.tables.set_cells import SETS, to_json
 
@@ -260,7 +260,9 @@ class Pending:
 def digest(released: pl.DataFrame) -> str:
     """Return the digest of what a table says, in whatever order, format and types it says so."""
     texts = [
-        (to_json(column) if column.dtype == SETS else as_text(blank(column))).fill_null("")
+        (to_json(column) if column.dtype == SETS else as_text(missing_to_null(column))).fill_null(
+            ""
+        )
         for column in sorted(released, key=lambda column: column.name)
     ]
     rows = pl.DataFrame(texts).select(pl.concat_str(pl.all(), separator="\x1f")).to_series()

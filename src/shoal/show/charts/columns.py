@@ -20,7 +20,7 @@ from shoal.show.charts.paper import (
     same_length,
     table_of,
     tag,
-    upright,
+    vertical_axis,
 )
 from shoal.show.charts.scales import Scale, scale
 from shoal.show.charts.words import escape, fit, format_number, width
@@ -68,7 +68,7 @@ def histogram(
     left, right = margin(rise, form), wide - 14
     step = min((right - left) / max(len(counts), 1), _WIDEST)
     ends = [left + step * i for i in range(len(counts) + 1)]
-    parts = [key, upright(rise, left, right, form, y)]
+    parts = [key, vertical_axis(rise, left, right, form, y)]
     parts.append(tag("line", x1=left, y1=bottom, x2=right, y2=bottom, cls="axis"))
     parts.append(_thinned(told, ends, bottom))
     if x:

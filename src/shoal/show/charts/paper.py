@@ -228,7 +228,7 @@ def hatched_sign(owner: str) -> str:
     return tag("rect", x=-9, y=-6, width=18, height=11, cls="before", fill=fill)
 
 
-def across(
+def horizontal_axis(
     scale: Scale, top: float, bottom: float, form: str, name: str = "", *, paper: float
 ) -> str:
     """Draw a horizontal axis with its grid; ticks that would touch are left out."""
@@ -250,7 +250,7 @@ def across(
     return "".join(parts)
 
 
-def upright(scale: Scale, left: float, right: float, form: str, name: str = "") -> str:
+def vertical_axis(scale: Scale, left: float, right: float, form: str, name: str = "") -> str:
     """Draw a vertical axis with its grid; its name stands above it, to be read without turning."""
     parts = [_grid(left, scale(value), right, scale(value)) for value in scale.ticks]
     parts.extend(

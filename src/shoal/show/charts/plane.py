@@ -15,9 +15,9 @@ from shoal.show.charts.paper import (
     TOP,
     WIDTH,
     Chart,
-    across,
     distinct_names,
     finish,
+    horizontal_axis,
     identity,
     label,
     legend,
@@ -25,7 +25,7 @@ from shoal.show.charts.paper import (
     marker,
     points_of,
     tag,
-    upright,
+    vertical_axis,
 )
 from shoal.show.charts.scales import scale
 from shoal.show.charts.words import fit, format_number, width
@@ -89,8 +89,8 @@ def scatter(
     run = scale([p.x for p in points], left, WIDTH - 14, log=log_x, most=8, name=x)
     parts = [
         key,
-        upright(rise, left, WIDTH - 14, y_form, y),
-        across(run, top, bottom, x_form, x, paper=WIDTH),
+        vertical_axis(rise, left, WIDTH - 14, y_form, y),
+        horizontal_axis(run, top, bottom, x_form, x, paper=WIDTH),
     ]
     if len(best) > 1:
         line = sorted((points[i].x, points[i].y) for i in best)

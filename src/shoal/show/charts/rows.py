@@ -9,11 +9,11 @@ from shoal.show.charts.paper import (
     TOP,
     WIDTH,
     Chart,
-    across,
     changed,
     extremes,
     finish,
     hatched_sign,
+    horizontal_axis,
     identity,
     label,
     legend,
@@ -76,7 +76,7 @@ def bars(
     key, tall = legend(signs if before is not None else [], TOP + 6, wide)
     start = TOP + tall + (4 if before is None else 6)
     bottom, shown = start + step * len(labels), name if name != "value" else ""
-    parts = [key, across(axis, start - 2, bottom, form, shown, paper=wide)]
+    parts = [key, horizontal_axis(axis, start - 2, bottom, form, shown, paper=wide)]
     high = len(series) * (thick + 1) - 1  # of the bars of a label together
     for i, row in enumerate(labels):
         y = start + step * i + (step - high) / 2
@@ -127,7 +127,7 @@ def intervals(
     key, tall = legend(signs, TOP + 6, wide)
     step, start = 30.0, TOP + tall + 6
     bottom = start + step * len(labels)
-    parts = [key, across(axis, start - 2, bottom, form, paper=wide)]
+    parts = [key, horizontal_axis(axis, start - 2, bottom, form, paper=wide)]
     for i, row in enumerate(labels):
         y = start + step * (i + 0.5)
         parts.append(_name(row, left, y))

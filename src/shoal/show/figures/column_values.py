@@ -18,7 +18,7 @@ from shoal.releases.categories import Coded
 from shoal.releases.generalized.spread import spread
 from shoal.releases.opened import Opened
 from shoal.releases.readback import Sides
-from shoal.tables.cells import as_text, blank, typed
+from shoal.tables.cells import as_text, infer_type, missing_to_null
 from shoal.tables.domain import STAR
 
 T = TypeVar("T")
@@ -77,7 +77,7 @@ def read_column(opened: Opened, name: str) -> ColumnReading:
         view = opened.view(name)
         elements = pl.Series(view.values(name), dtype=pl.String)
         return _estimated(elements, view.expect(Query(name)), opened.silent(name))
-    column = Coded.encode(blank(opened.frame[name]))
+    column = Coded.encode(missing_to_null(opened.frame[name]))
     size = len(column.values)
     weight = np.bincount(column.codes, minlength=size + 1)[:size].astype(np.float64)
     silent = opened.silent(name)
@@ -154,7 +154,7 @@ def _as_they_stand(opened: Opened, name: str) -> ColumnReading:
 
 def numbers(values: pl.Series) -> pl.Series | None:
     """Return values as numbers or days when that is what they are, else None."""
-    meant = typed(values) if values.dtype == pl.String else values
+    meant = infer_type(values) if values.dtype == pl.String else values
     if isinstance(meant.dtype, pl.Datetime):
         return meant.dt.date()
     ordered = meant.dtype.is_numeric() or meant.dtype == pl.Date

@@ -19,12 +19,12 @@ from shoal.tables.native import Native
 from shoal.verbs.compare.choices import ComparedSetting, format_flag_value
 from shoal.verbs.compare.frontier import (
     RISKS,
-    Advice,
     Axes,
-    advise,
+    Recommendation,
     costs,
     frontier,
     is_share,
+    recommend,
     share,
 )
 from shoal.verbs.compare.measuring import figures_of_settings
@@ -85,8 +85,8 @@ class Comparison(Result):
         return [self.axes.place(setting.figures) for setting in self.verified]
 
     @cached_property
-    def _advice(self) -> Advice:
-        return advise([setting.label for setting in self.verified], self._places, self.axes)
+    def _advice(self) -> Recommendation:
+        return recommend([setting.label for setting in self.verified], self._places, self.axes)
 
     @cached_property
     def frontier(self) -> tuple[ComparedSetting, ...]:

@@ -107,7 +107,7 @@ def frontier(places: Sequence[tuple[float, float]]) -> set[int]:
     return {usable[i] for i in best}
 
 
-def bend(places: Sequence[tuple[float, float]], on: set[int]) -> int | None:
+def find_bend(places: Sequence[tuple[float, float]], on: set[int]) -> int | None:
     """Return the setting where the frontier bends most, None when it has no bend.
 
     Risk counts by its logarithm, since k is doubled rather than raised by one. The bend lies
@@ -128,7 +128,7 @@ def bend(places: Sequence[tuple[float, float]], on: set[int]) -> int | None:
 
 
 @dataclass(frozen=True)
-class Advice:
+class Recommendation:
     """The setting to take (None: none), where the frontier bends, and why, in words."""
 
     recommended: int | None
@@ -136,7 +136,9 @@ class Advice:
     why: str
 
 
-def advise(labels: Sequence[str], places: Sequence[tuple[float, float]], axes: Axes) -> Advice:
+def recommend(
+    labels: Sequence[str], places: Sequence[tuple[float, float]], axes: Axes
+) -> Recommendation:
     """Recommend the lowest cost among the settings whose risk is within the limit.
 
     ``labels`` and ``places`` are those of the verified settings only. Of equal costs the lower risk
@@ -145,12 +147,14 @@ def advise(labels: Sequence[str], places: Sequence[tuple[float, float]], axes: A
     risk, cost = RISKS[axes.risk][1], costs()[axes.cost][1]
     on = frontier(places)
     if not on:
-        return Advice(None, None, f"No verified setting has both a {risk} and a {cost} to compare.")
-    deepest = bend(places, on)
+        return Recommendation(
+            None, None, f"No verified setting has both a {risk} and a {cost} to compare."
+        )
+    deepest = find_bend(places, on)
     allowed = [i for i in on if places[i][0] <= axes.limit + 1e-12]
     if not allowed:
         safest = min(on, key=lambda i: places[i])
-        return Advice(
+        return Recommendation(
             None,
             deepest,
             f"Nothing is recommended: no setting keeps the {risk} at {share(axes.limit)} or below; "
@@ -176,4 +180,4 @@ def advise(labels: Sequence[str], places: Sequence[tuple[float, float]], axes: A
             else f"Beyond {labels[deepest]} (risk {share(places[deepest][0])}, "
             f"{cost} {_cost(axes.cost, places[deepest][1])}), less risk costs more."
         )
-    return Advice(chosen, deepest, " ".join(said))
+    return Recommendation(chosen, deepest, " ".join(said))

@@ -20,7 +20,7 @@ from shoal.measures.risks.reidentification import assess, attribute_risk
 from shoal.measures.value_disclosure import value_disclosure
 from shoal.releases.base import Query, View
 from shoal.releases.opened import Opened
-from shoal.tables.cells import natural
+from shoal.tables.cells import sorted_values
 from shoal.tables.original import Original
 from shoal.tables.schema import Schema
 from shoal.verbs.anonymize import Made
@@ -61,7 +61,7 @@ def figures_of_settings() -> dict[str, bool | None]:
 
 
 @dataclass(frozen=True, eq=False)
-class Yardstick:
+class ReleaseMeasures:
     """What every release of one table is measured by.
 
     Parameters
@@ -172,7 +172,7 @@ def make_yardstick(
     classify: bool | None,
     target: str | None,
     seed: int,
-) -> Yardstick:
+) -> ReleaseMeasures:
     """Prepare everything that is measured of the releases of a table.
 
     ``queries``: how many, 0 for none. ``classify``: True insists on the classifier, None takes it
@@ -192,7 +192,7 @@ def make_yardstick(
 
         learnt = classifier.on_original(task, table)
         baselines = {"original": learnt, "majority": classifier.majority(task)}
-    return Yardstick(table, threshold, asked, truth, task, baselines, tuple(notes))
+    return ReleaseMeasures(table, threshold, asked, truth, task, baselines, tuple(notes))
 
 
 def _questions(
@@ -203,7 +203,7 @@ def _questions(
     if not schema.sensitive:
         notes.append("No query error: counting queries ask for a sensitive column, and none is.")
         return (), None
-    known = [name for name in schema.quasi if len(natural(original[name]))]
+    known = [name for name in schema.quasi if len(sorted_values(original[name]))]
     if not known:
         notes.append("No query error: every quasi-identifier is entirely missing.")
         return (), None

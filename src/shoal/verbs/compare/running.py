@@ -19,11 +19,11 @@ from shoal.privacy import Rule
 from shoal.tables.compatibility import refuse
 from shoal.tables.original import Original
 from shoal.tables.request import Request
-from shoal.verbs.anonymize import Clock, Made, Progress, collect_warnings, execute
+from shoal.verbs.anonymize import Made, Progress, StageTimer, collect_warnings, execute
 from shoal.verbs.compare.choices import ComparedSetting, choices
 from shoal.verbs.compare.comparison import Comparison
 from shoal.verbs.compare.frontier import RECIPIENTS, RISKS, Axes, check_axis, costs
-from shoal.verbs.compare.measuring import QUERIES, Yardstick, make_yardstick
+from shoal.verbs.compare.measuring import QUERIES, ReleaseMeasures, make_yardstick
 
 _HIGHEST = ("risk_highest", "belief_worst", "share_ratio")  # of repeats, instead of the mean
 REPEATS = Param("repeats", "runs per setting", int, default=1, low=1)
@@ -120,7 +120,7 @@ class _Runner:
     """Runs settings on one table, encoding it once for each form that a method takes."""
 
     table: Original
-    yardstick: Yardstick
+    yardstick: ReleaseMeasures
     extra: tuple[Rule, ...]
     repeats: int
     keep: Callable[[Made], Any] | None
@@ -203,7 +203,7 @@ class _Runner:
         plan = choice.plan
         if plan.seed is not None and repeat:
             plan = plan.changed({"seed": plan.seed + repeat})
-        clock = Clock(progress)
+        clock = StageTimer(progress)
         form = find_method(plan.method.name).flat_sets
         if form not in self.encoded:
             self.encoded[form] = encode(
@@ -233,7 +233,7 @@ def short(text: str) -> str:
     return re.split(r"(?<=\w|['\"])[.:;](?:\s|$)", text, maxsplit=1)[0] + "."
 
 
-def _for_recipient(axes: Axes, yardstick: Yardstick, recipient: str | None) -> Axes:
+def _for_recipient(axes: Axes, yardstick: ReleaseMeasures, recipient: str | None) -> Axes:
     """Put the limits of a recipient in place of the usual ones."""
     if recipient is None:
         return axes
@@ -245,7 +245,7 @@ def _for_recipient(axes: Axes, yardstick: Yardstick, recipient: str | None) -> A
 def _axes(
     settings: Sequence[ComparedSetting],
     tried: Sequence[ComparedSetting],
-    yardstick: Yardstick,
+    yardstick: ReleaseMeasures,
     risk: str | None,
     cost: str | None,
     threshold: float,

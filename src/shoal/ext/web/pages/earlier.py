@@ -10,13 +10,13 @@ from shoal.base.errors import ShoalError
 from shoal.ext.web import drafts, read_options
 from shoal.ext.web.pages.tables import table_of
 from shoal.ext.web.respond import (
-    back,
     bench,
     error_page,
     files,
     form_of,
+    redirect,
     shown_name,
-    stored,
+    store_upload,
     texts,
 )
 from shoal.ext.web.state import OpenTable
@@ -32,7 +32,7 @@ async def change(request: Request) -> Response:
     gone = texts(form).get("remove")
     if gone is not None:
         table.earlier.pop(gone, None)  # a run that waits may still need the file
-        return back(f"/tables/{table.number}/decide")
+        return redirect(f"/tables/{table.number}/decide")
     uploads = files(form, "release")
     if not uploads:
         text = "Choose the file of a release that was published before."
@@ -40,7 +40,7 @@ async def change(request: Request) -> Response:
     for upload in uploads:
         if (why := await _taken_in(request, table, upload)) is not None:
             return error_page(request, 422, _HEAD, why, table)
-    return back(f"/tables/{table.number}/decide")
+    return redirect(f"/tables/{table.number}/decide")
 
 
 async def _taken_in(request: Request, table: OpenTable, upload: UploadFile) -> str | None:
@@ -50,7 +50,7 @@ async def _taken_in(request: Request, table: OpenTable, upload: UploadFile) -> s
         return f"{shown} is named already. Name every earlier release once."
     if len(table.earlier) >= _MOST:
         return f"{_MOST} earlier releases are named, and no more can be. Use shoal audit --against."
-    target = await stored(upload, table.folder / "earlier", ending=".csv")
+    target = await store_upload(upload, table.folder / "earlier", ending=".csv")
     try:
         plan = table.plan()
         hidden = [n for n, role in drafts.roles_of(table.draft).items() if role == "sensitive"]

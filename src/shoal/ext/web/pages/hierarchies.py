@@ -16,7 +16,7 @@ from starlette.responses import FileResponse, Response
 from shoal.base.errors import ShoalError
 from shoal.ext.web.drafts import usual_kind
 from shoal.ext.web.pages.tables import adopt, table_of, use_hierarchy
-from shoal.ext.web.respond import back, bench, error_page, files, form_of, page, texts
+from shoal.ext.web.respond import bench, error_page, files, form_of, page, redirect, texts
 from shoal.ext.web.state import OpenTable
 from shoal.tables.hierarchy_methods import MAKERS
 from shoal.tables.schema import DATE, NUMBER, TIME, WHOLE
@@ -107,7 +107,7 @@ async def change(request: Request) -> Response:
     path = table.hierarchy_path(number)
     if do == "undo":
         _undo(table, number, path)
-        return back(f"/tables/{table.number}/columns/{number}")
+        return redirect(f"/tables/{table.number}/columns/{number}")
     if do == "drop":
         _keep(table, number, path)
         path.unlink(missing_ok=True)
@@ -115,7 +115,7 @@ async def change(request: Request) -> Response:
         decided.pop("hierarchy", None)
         if decided.get("kind") == "taxonomy":
             decided["kind"] = usual_kind(table.columns()[number])
-        return back(f"/tables/{table.number}/columns/{number}")
+        return redirect(f"/tables/{table.number}/columns/{number}")
     if do not in _STEPS:
         raise HTTPException(400, "The page does not know this step.")
     settings: dict[str, Any] = {
@@ -138,7 +138,7 @@ async def change(request: Request) -> Response:
         typed = {_TYPED[do]: settings[_TYPED[do]]} if do in _TYPED else {}
         return await _show(request, table, number, str(error), typed=typed)
     use_hierarchy(table, number)
-    return back(f"/tables/{table.number}/columns/{number}")
+    return redirect(f"/tables/{table.number}/columns/{number}")
 
 
 _STEPS = ("preview", "make", "outline", "add", "rare")
@@ -174,7 +174,7 @@ async def upload(request: Request) -> Response:
         )
     if fault := await take_in(request, table, number, uploads[0]):
         return await _show(request, table, number, fault)
-    return back(f"/tables/{table.number}/columns/{number}")
+    return redirect(f"/tables/{table.number}/columns/{number}")
 
 
 async def take_in(request: Request, table: OpenTable, number: int, upload: UploadFile) -> str:
@@ -208,7 +208,7 @@ async def upload_many(request: Request) -> Response:
             faults.append(f"{upload.filename}: {fault}")
     if faults:
         return error_page(request, 422, "Some files were not taken", "\n".join(faults), table)
-    return back(f"/tables/{table.number}/decide")
+    return redirect(f"/tables/{table.number}/decide")
 
 
 async def download(request: Request) -> Response:

@@ -19,7 +19,7 @@ from shoal.base.errors import ShoalError
 from shoal.base.roles import Role
 from shoal.catalog import DEFAULT_RULE, METHODS
 from shoal.ext.web.pages.tables import carry, decide, said_of, table_of
-from shoal.ext.web.respond import back, bench, error_page, form_of, keys, page, texts
+from shoal.ext.web.respond import bench, error_page, form_of, keys, page, redirect, texts
 from shoal.ext.web.state import STAGES, OpenTable, WebRun
 from shoal.plan.plan import Plan
 from shoal.verbs.compare.frontier import RECIPIENTS
@@ -196,13 +196,13 @@ async def start(request: Request) -> Response:
     state = bench(request)
     if fields.get("do") == "undo":
         state.undrop(table)
-        return back(f"/tables/{table.number}/runs")
+        return redirect(f"/tables/{table.number}/runs")
     plan = table.plan()
     if fields.get("do") != "sweep":
         if not (await said_of(request, table))["ready"]:
             return await decide(request, status=422)
         state.order(table, plan)
-        return back(f"/tables/{table.number}/runs")
+        return redirect(f"/tables/{table.number}/runs")
     sizes = _sizes(fields.get("sizes", ""))
     methods = [m for m in form.getlist("methods") if isinstance(m, str) and m in METHODS]
     wanted = [(name, k) for name in methods or [plan.method.name] for k in sizes]
@@ -215,7 +215,7 @@ async def start(request: Request) -> Response:
         other = name != plan.method.name
         asked = plan.changed({"method": {"name": name}}) if other else plan
         state.order(table, asked.changed({"promised": [{"name": DEFAULT_RULE, "k": k}]}))
-    return back(f"/tables/{table.number}/runs")
+    return redirect(f"/tables/{table.number}/runs")
 
 
 def _sizes(text: str) -> list[int]:
@@ -260,15 +260,15 @@ async def act(request: Request) -> Response:
         state.drop(table, run)
     elif do == "name":
         run.name = fields.get("name", "").strip()[:100]
-        return back(f"/tables/{table.number}/runs/{run.number}")
+        return redirect(f"/tables/{table.number}/runs/{run.number}")
     elif do == "decide":
         plan = Plan.from_toml(run.toml, "plan.toml")
         if faults := await carry(request, table, plan):
             return error_page(request, 422, "It cannot be decided so", " ".join(faults), table)
-        return back(f"/tables/{table.number}/decide")
+        return redirect(f"/tables/{table.number}/decide")
     elif do in ("finer", "coarser"):
         _reweigh(request, table, run, fields.get("column", ""), do)
-    return back(f"/tables/{table.number}/runs")
+    return redirect(f"/tables/{table.number}/runs")
 
 
 def _reweigh(request: Request, table: OpenTable, run: WebRun, column: str, do: str) -> None:
@@ -300,7 +300,7 @@ async def take(request: Request) -> Response:
     """Show what can be downloaded."""
     table, run = run_of(request)
     if run.view is None:
-        return back(f"/tables/{table.number}/runs/{run.number}")
+        return redirect(f"/tables/{table.number}/runs/{run.number}")
     hierarchies = sorted(path.name for path in (run.folder / "hierarchies").glob("*.csv"))
     shown = {
         "told": run_status(run),

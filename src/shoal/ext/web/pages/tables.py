@@ -20,14 +20,14 @@ from shoal.ext.web import drafts, fields, forms, read_options
 from shoal.ext.web.respond import (
     THEME,
     THEMES,
-    back,
     bench,
     error_page,
     files,
     form_of,
     page,
+    redirect,
     shown_name,
-    stored,
+    store_upload,
     texts,
 )
 from shoal.ext.web.state import OpenTable
@@ -71,15 +71,15 @@ async def take_in(request: Request) -> Response:
             await table.opening
         with contextlib.suppress(ShoalError):
             await adopt_folder(request, table, demo.HIERARCHIES)
-        return back(f"/tables/{table.number}/see")
+        return redirect(f"/tables/{table.number}/see")
     uploads = files(form, "table")
     if not uploads:
         return error_page(
             request, 400, "No file was chosen", "Choose the file of a table, such as patients.csv."
         )
-    target = await stored(uploads[0], state.folder / "uploads")
+    target = await store_upload(uploads[0], state.folder / "uploads")
     table = state.add(target, shown_name(uploads[0], "table"))
-    return back(f"/tables/{table.number}/see")
+    return redirect(f"/tables/{table.number}/see")
 
 
 async def adopt_folder(request: Request, table: OpenTable, folder: Path) -> None:
@@ -116,7 +116,7 @@ async def close(request: Request) -> Response:
     """Close a table."""
     await form_of(request)
     bench(request).forget(table_of(request, ready=False))
-    return back("/")
+    return redirect("/")
 
 
 async def see(request: Request) -> Response:
@@ -179,7 +179,7 @@ async def give_roles(request: Request) -> Response:
     else:
         table.redraft(drafts.with_roles(form, table.profile, table.draft))
     table.use_hierarchies()
-    return back(f"/tables/{table.number}/see")
+    return redirect(f"/tables/{table.number}/see")
 
 
 async def reread(request: Request) -> Response:
@@ -200,7 +200,7 @@ async def reread(request: Request) -> Response:
     if data != table.data:
         table.data = data
         bench(request).reopen(table)
-    return back(f"/tables/{table.number}/see")
+    return redirect(f"/tables/{table.number}/see")
 
 
 async def checked(request: Request, table: OpenTable, plan: Plan) -> dict[str, Any]:
@@ -235,9 +235,9 @@ async def decided(request: Request) -> Response:
         said = await said_of(request, table)
         if said["ready"]:
             bench(request).order(table, table.plan())
-            return back(f"/tables/{table.number}/runs")
+            return redirect(f"/tables/{table.number}/runs")
         return _decisions(request, table, said, status=422)
-    return back(f"/tables/{table.number}/decide")
+    return redirect(f"/tables/{table.number}/decide")
 
 
 async def said_of(request: Request, table: OpenTable) -> dict[str, Any]:
@@ -321,7 +321,7 @@ async def use_plan(request: Request) -> Response:
     plan = Plan.from_toml(raw.decode("utf-8-sig", "replace"), uploads[0].filename or "plan")
     if faults := await carry(request, table, plan):
         return error_page(request, 422, "The plan cannot be used here", " ".join(faults), table)
-    return back(f"/tables/{table.number}/decide")
+    return redirect(f"/tables/{table.number}/decide")
 
 
 async def _no_more() -> list[str]:
@@ -374,7 +374,7 @@ async def theme(request: Request) -> Response:
     form = texts(await form_of(request))
     chosen = form.get("theme", "auto")
     address = form.get("here", "/")
-    answer = back("/" + address.lstrip("/\\"))
+    answer = redirect("/" + address.lstrip("/\\"))
     answer.set_cookie(
         THEME,
         chosen if chosen in THEMES else "auto",
