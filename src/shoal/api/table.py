@@ -180,7 +180,7 @@ class Table(Generic[FrameT]):
         Cautioned
             When there is something to warn about and ``strict`` was asked for.
         """
-        from shoal.verbs.anonymize import with_time_limit
+        from shoal.verbs.anonymize import StageTimer, with_time_limit
 
         limit(threads)
         plan = merge_plan(self.plan, **asked)
@@ -193,7 +193,7 @@ class Table(Generic[FrameT]):
 
             own = self.data, plan, self.taxonomies
             return anonymize_on_spark(*own, extra, engine, progress)[0]
-        clock = Clock(with_time_limit(progress or _quiet, plan, time_limit))
+        clock = StageTimer(with_time_limit(progress or _quiet, plan, time_limit))
         told: dict[str, Any] = {"strict": strict, "prove": prove, "history": history}
         told["against"] = against
         # What a paper has differently concerns how the table is taken in, too.

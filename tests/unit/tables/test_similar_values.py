@@ -103,7 +103,7 @@ def test_the_rules_and_the_check_count_them_as_one(rule) -> None:
     ],
 )
 def test_values_that_are_no_texts_count_as_one_too(values, same, found) -> None:
-    assert merged(pl.Series("ill", values), same).to_list() == found
+    assert merge_values(pl.Series("ill", values), same).to_list() == found
 
 
 def test_a_value_that_nobody_has_is_named() -> None:

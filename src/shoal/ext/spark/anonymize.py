@@ -12,6 +12,7 @@ from shoal.api.release import Release
 from shoal.base.errors import warn_each
 from shoal.ext.spark.engine import carry_out
 from shoal.ext.spark.settings import Spark
+from shoal.measures.cautions import cautions_of_plan
 from shoal.measures.exposure import exposure
 from shoal.measures.named_rare_values import uncounted
 from shoal.plan.plan import Plan
@@ -47,7 +48,7 @@ def anonymize_on_spark(
         run, tables, here = carry_out(data, final, hierarchies, extra, engine or Spark(), clock)
         warn_undecided(run.schema)
         rules = build_rules([part.spec for part in final.rules], run.schema.sensitive)
-        warn_each(planned(run.schema, final, (*rules, *extra)))
+        warn_each(cautions_of_plan(run.schema, final, (*rules, *extra)))
         warn_each(uncounted(run.schema, final))
     clock.seconds["total"] = time.perf_counter() - start
     opened, original = here or (None, None)

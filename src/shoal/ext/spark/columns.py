@@ -140,7 +140,7 @@ def _empty(rows: Any) -> pl.DataFrame:
 
 
 def _blanked(rows: Any, missing: Mapping[str, Sequence[str]]) -> Any:
-    """Turn NaN, empty texts and the texts that mean missing into null, as ``cells.missing_to_null`` does."""
+    """Turn NaN, empty texts and texts that mean missing into null (``cells.missing_to_null``)."""
     columns = []
     for field in rows.schema.fields:
         column, kind = F.col(field.name), field.dataType.simpleString()

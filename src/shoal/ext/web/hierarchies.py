@@ -100,7 +100,7 @@ def _make(frame: pl.DataFrame, column: str, settings: Mapping[str, Any]) -> Taxo
 
 def _suggest(series: pl.Series, column: str) -> list[dict[str, Any]]:
     """Return the few ways to make a hierarchy that suit the values, each with an example."""
-    known = as_text(blank(series)).drop_nulls()
+    known = as_text(missing_to_null(series)).drop_nulls()
     ways: list[dict[str, Any]] = []
     for how in _suiting(series.drop_nulls(), known):
         try:

@@ -22,7 +22,7 @@ from shoal.ext.web import read_options
 from shoal.ext.web.pages.hierarchies import take_in
 from shoal.ext.web.pages.runs import run_status
 from shoal.ext.web.pages.tables import carry, table_of
-from shoal.ext.web.respond import back, bench, error_page, files, form_of, texts
+from shoal.ext.web.respond import bench, error_page, files, form_of, redirect, texts
 from shoal.ext.web.state import DONE, FAILED, SAVED, OpenTable, WebRun
 from shoal.plan.plan import Plan
 
@@ -190,7 +190,7 @@ async def open_saved(request: Request) -> Response:
     if faults := await _use(request, table, project, trees):
         text = "\n".join(faults)
         return error_page(request, 422, "The project cannot be used here", text, table)
-    return back(f"/tables/{table.number}/decide")
+    return redirect(f"/tables/{table.number}/decide")
 
 
 async def _use(
@@ -248,4 +248,4 @@ async def note(request: Request) -> Response:
     form = texts(await form_of(request))
     table = table_of(request)
     table.notes = form.get("notes", "").replace("\r\n", "\n")[:_TEXT]
-    return back(f"/tables/{table.number}/runs")
+    return redirect(f"/tables/{table.number}/runs")
