@@ -43,12 +43,9 @@ NOT_CHECKED = {
     "seeded": _RUN,
     "withheld": _RUN,
     "method": f"the kind of release fits it, but {_RUN}",
-    "plan": (
-        "the release keeps its roles, rules and limits; --again (again=True) checks that the "
-        "run used them"
-    ),
+    "plan": "the release keeps its roles, rules and limits; --again (again=True) checks the rest",
     "tied": "only the history of the series can confirm it: --history (history=...)",
-    "steward": f"its plan fits its key, but of the rest {_RUN}",
+    "steward": f"its plan fits its key; the rest: {_RUN}",
 }
 """The fields of a manifest that no published cell proves or refutes, each with the reason."""
 ALWAYS = ("made", "versions")
