@@ -3,7 +3,8 @@
 ``python -m benchmarks.stages [NAME ...]`` switches each stage off on the cases that it was made for
 and prints what is lost without it; the exit code is 1 if a stage is worth less than 0.3 % on all of
 them, or less than 0.5 % in a module of more than 250 lines: such a stage goes. ``--write`` puts the
-figures beside the stages and the table into docs/methods/shoal.md.
+figures beside the stages and the table into docs/methods/shoal.md. ``--loss CASE`` prints the loss
+of one case, all stages on.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ from unittest import mock
 import numpy as np
 
 from benchmarks.methods import table
-from benchmarks.tables import adult, numeric
+from benchmarks.tables import QUASI, adult, numeric
+from shoal.base.partition import Ints
 from shoal.coding.encode import Encoded
 from shoal.groupers.shoal import search
 from shoal.groupers.shoal.task import Measured, Stage
@@ -45,11 +47,17 @@ PARTS = ("STARTS", "IMPROVEMENTS", "OMISSIONS")
 RULES = {"l": LDiversity, "t": TCloseness, "beta": BetaLikeness, "entropy": EntropyLDiversity}
 
 
+def complete(data: Encoded) -> Ints:
+    """Return the rows of adult.data without a gap."""
+    return np.flatnonzero(~data.missing[:COMPLETE].any(axis=1))
+
+
 def task_of(case: str) -> tuple[Encoded, Rule, dict[str, Any]]:
     """Return the table, the rule and the options of a case, like ``adult k=10 t=0.2 rows=1000``.
 
     ``adult30``: the complete rows of adult.data, no sensitive column; ``adult48``: all rows;
-    ``numeric``: drawn numbers; others are those of `benchmarks.methods`.
+    ``occupation30``: these complete rows, with occupation sensitive; ``numeric``: drawn numbers;
+    others are those of `benchmarks.methods`.
     """
     name, *words = case.split()
     asked = dict(word.split("=") for word in words)
@@ -59,7 +67,10 @@ def task_of(case: str) -> tuple[Encoded, Rule, dict[str, Any]]:
     elif name in ("adult30", "adult48"):
         data = adult()
         if name == "adult30":
-            data = data.take(np.flatnonzero(~data.missing[:COMPLETE].any(axis=1)))
+            data = data.take(complete(data))
+    elif name == "occupation30":
+        quasi = [column for column in QUASI if column != "occupation"]
+        data = adult(quasi, ("occupation",)).take(complete(adult()))
     else:
         data = table(name.removesuffix("-plain"), plain=name.endswith("-plain"))
     if rows:
@@ -152,7 +163,11 @@ def main(words: list[str] | None = None) -> int:
     parser.add_argument("names", nargs="*", help="stages; all of them by default")
     parser.add_argument("--write", action="store_true")
     parser.add_argument("--page", action="store_true", help="only renew the page")
+    parser.add_argument("--loss", metavar="CASE", help="only print the mean loss of this case")
     asked = parser.parse_args(words)
+    if asked.loss:
+        print(f"{asked.loss}: {loss(asked.loss):.5f}")
+        return 0
     if asked.page:
         PAGE.write_text(renewed(PAGE.read_text()))
         return 0
