@@ -116,7 +116,8 @@ def reproduce(
     if only is not None:
         earlier = read_published(study, published / study.name, only)
         found += earlier.dots
-        confirmations += earlier.confirmations
+        runs = [*earlier.confirmations, *confirmations]  # of a point the last one
+        confirmations = [*{str(sorted(each.point.items())): each for each in runs}.values()]
         counts, rows = counts or earlier.counts, {**earlier.rows, **rows}
         code = {name: code[name] if name in only else earlier.code[name] for name in code}
     figures = {figure.id: figure for figure in study.figures}

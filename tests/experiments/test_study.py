@@ -210,6 +210,12 @@ def test_one_figure_is_measured_and_the_others_stay(place: Path, crew, tmp_path:
     means = [[dot.mean or 0.0 for dot in each.dots] for each in (none, found)]
     assert means[0] == pytest.approx(means[1], rel=1e-5)
     assert none.code == found.code == found.present
+    # A run that was made again is one run.
+    write_paper(reproduce(study, sources, store, crew, only=["by-n"], **asked), tmp_path)
+    twice = reproduce(study, sources, store, crew, only=["by-n"], **asked)
+    points = [str(sorted(each.point.items())) for each in twice.confirmations]
+    assert len(points) == len(set(points)) >= len(found.confirmations)
+    write_paper(found, tmp_path)
     # What other code measured keeps the digest of that code.
     mark = tmp_path / "kaim" / "verdicts.json"
     mark.write_text(mark.read_text().replace(found.code["by-k"], "0" * 16, 1))
