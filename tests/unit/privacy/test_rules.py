@@ -363,6 +363,10 @@ def test_a_class_of_one_row_has_a_distance_like_any_other(distance, missing):
     assert verdicts(rule, groups) == [True, True]
 
 
+def test_a_table_of_one_row_gains_nothing():
+    assert BetaLikeness(0.5, "s").achieved(stats([["a"]]))["beta"] == 0
+
+
 def test_figures_have_four_digits_and_large_ones_all_of_them():
     given = (10, 12_345, 2.99811, 12_345.6, None, float("inf"))
     assert [*map(format_figure, given)] == ["10", "12,345", "2.998", "12,346", "none", "none"]

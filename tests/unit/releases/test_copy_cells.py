@@ -82,13 +82,24 @@ def _masked(array, known):
     ("column", "what"),
     [
         (pl.Series(LONG).gather([0, 1]), "texts that no cell has"),
+        (pl.Series([*LONG, *[None] * 200]).gather([0, *range(6, 206)]), "texts that no cell has"),
+        (pl.Series([t.encode() for t in LONG]).gather([0, 1]), "texts that no cell has"),
         (pl.Series(LONG).gather([5, 3, 4, 0, 2, 1]), "its texts in another order than the rows"),
         (pl.Series(["a", "b"], dtype=pl.Enum("abc")), "categories that no cell has"),
         (_masked(pa.array([7, 8]), [True, False]), "values under nulls"),
         (_masked(pa.array(["a", "b"], pa.large_string()), [True, False]), "texts under nulls"),
         (pl.Series([LONG[:2], LONG[2:]]).head(1), "elements that no cell has"),
     ],
-    ids=["rows left out", "order", "categories", "numbers", "texts", "elements"],
+    ids=[
+        "rows left out",
+        "left out beside gaps",
+        "bytes left out",
+        "order",
+        "categories",
+        "numbers",
+        "texts",
+        "elements",
+    ],
 )
 def test_foreign_memory_is_seen(column, what):
     (fault,) = foreign_bytes({"release": column.alias("x").to_frame()})[:1]
