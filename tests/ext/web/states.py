@@ -82,9 +82,9 @@ def _hierarchies(page: Any, table: str) -> Iterator[str]:
     yield "hierarchy"
     page.goto(f"{table}/columns/2")
     yield "hierarchy-none"
-    page.get_by_text("More ways to make one").click()
+    page.locator("#more-ways").evaluate("more => { more.open = true; }")
     page.get_by_label("flat").check()
-    page.get_by_role("button", name="Preview").click()
+    page.get_by_role("button", name="Preview", exact=True).click()
     page.locator("#preview").wait_for()
     yield "hierarchy-preview"
     page.get_by_role("button", name="Use this one").click()

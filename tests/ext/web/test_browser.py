@@ -236,6 +236,7 @@ def test_a_hierarchy_is_made_and_edited_with_the_keyboard(browser, server) -> No
     page = tab.page
     tab.decide()
     page.get_by_role("link", name=re.compile("hierarchy of (sex|marital)")).first.click()
+    page.locator("#more-ways").evaluate("more => { more.open = true; }")
     page.get_by_label("flat").check()
     page.get_by_role("button", name="Make it").click()
     page.get_by_text("Covers every value.").wait_for()
@@ -315,6 +316,7 @@ def test_a_bad_file_and_hostile_values(browser, server, tmp_path) -> None:
     page.locator("#option-effort").select_option("fast")
     page.locator("#verdict").get_by_text("Ready.").wait_for()
     page.get_by_role("link", name=re.compile("hierarchy of zip")).click()
+    page.locator("#more-ways").evaluate("more => { more.open = true; }")
     page.get_by_label("flat").check()
     page.get_by_role("button", name="Make it").click()
     page.get_by_text("Covers every value.").wait_for()
