@@ -173,7 +173,7 @@ def _width(interval: tuple[Any, int] | None, group: int, exact: str) -> str:
     count, total = int(interval[0][group]), interval[1]
     if count == 1 and total > 1:
         return exact
-    return "says nothing" if count >= total else f"stands for {count:,} of {total:,} values"
+    return "no information" if count >= total else f"covers {count:,} of {total:,} values"
 
 
 def _values(opened: Opened, name: str, group: int) -> str:

@@ -141,7 +141,7 @@ def _residual(highest: float, verdict: Verdict) -> str:
         "the table, picks the right row with a probability of at most "
         f"{format_number(highest, 'share')}. "
         "Not covered: somebody who knows more than these columns, other releases of the same "
-        "people, and what a class tells of all its members."
+        "people, and what all members of a class have in common."
     )
 
 
