@@ -27,25 +27,18 @@ from shoal.groupers.conditions import Asked, asked_mixes, least_size, sensitive_
 from shoal.groupers.growth import grow_members
 from shoal.groupers.limits import limits_of
 from shoal.groupers.repair import repair
+from shoal.groupers.shoal.efforts import JUDGED, SIZES, SIZES_BETWEEN
 from shoal.groupers.shoal.peel import alone
 from shoal.groupers.shoal.task import Measured, Stage, Task
 from shoal.kernels.boxes.conditions import room, stated
 from shoal.kernels.boxes.groups import new_seen, start_state
 from shoal.privacy import Rule
 
-TIMES = (1.0, 2.0, 4.0, 8.0, 16.0)
-"""Sizes of groups to try, in least sizes: small groups are cheap, of larger ones fewer rows are
-left without a place."""
-BETWEEN = (0.75, 1.5)
-"""Sizes that are tried after that, in the best of those."""
 SAMPLE = 50_000
 """Rows up to which each of them is tried on the whole table (Adult, 30,162 rows, k = 10: 0.3980
 under t = 0.2, 0.3472 under beta = 2; with a size that a sample chose 0.4288 and 0.3940)."""
 DRAWN = 8_000
 """Rows of a larger table that say which is the best."""
-JUDGED = 10
-"""Groups that they have to have of a size: of larger ones each is tried on the whole table
-(Diabetes 130, 101,766 rows, k = 5, t = 0.2: 0.3745 with the largest, 0.5949 with the sample's)."""
 REMEMBERED = 50_000_000
 """Pairs of a group and a combination of sensitive values up to which refusals are remembered."""
 PAIRS = 100_000_000
@@ -76,7 +69,7 @@ def balanced(task: Task, rng: np.random.Generator) -> Ints:
     judged = [size for size in sizes if part is task or size * JUDGED <= part.data.rows]
     best = best_of(judged)
     if best and len(sizes) > 1:
-        between = {min(max(k, int(best[0] * times)), part.data.rows) for times in BETWEEN}
+        between = {min(max(k, int(best[0] * times)), part.data.rows) for times in SIZES_BETWEEN}
         best = best_of(sorted(between - made.keys()))
     if part is task:
         return made[best[0]]
@@ -169,7 +162,7 @@ def _sizes(data: Encoded, rule: Rule, k: int) -> list[int]:
     smaller one.
     """
     least = least_size(asked_mixes(data, rule))
-    return sorted({min(max(k, int(least * times)), data.rows) for times in TIMES})
+    return sorted({min(max(k, int(least * times)), data.rows) for times in SIZES})
 
 
 def _tried(task: Task, labels: Ints | None, rng: np.random.Generator) -> Ints | None:

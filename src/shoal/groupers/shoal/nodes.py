@@ -9,7 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from shoal.base.partition import Ints
-from shoal.groupers.shoal.task import LARGE, Measured, Stage, Task
+from shoal.groupers.shoal.efforts import LARGE
+from shoal.groupers.shoal.task import Measured, Stage, Task
 
 ROOM = 200_000_000
 """Pairs of an entry and a node up to which there is room for them."""

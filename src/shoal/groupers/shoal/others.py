@@ -15,8 +15,9 @@ from shoal.base.partition import Ints, Partition
 from shoal.coding.encode import Encoded
 from shoal.coding.space import make_space
 from shoal.groupers.growth import grow_groups
+from shoal.groupers.shoal.efforts import FEW
 from shoal.groupers.shoal.peel import walkable
-from shoal.groupers.shoal.task import FEW, Measured, Stage, Task
+from shoal.groupers.shoal.task import Measured, Stage, Task
 from shoal.privacy import AlphaK, Rule, caps_of, flatten
 
 # The methods are loaded where they are asked: a rule on the size of classes alone needs none.

@@ -22,6 +22,7 @@ from shoal.groupers.conditions import sensitive_of
 from shoal.groupers.growth import grow_members
 from shoal.groupers.limits import left_over, limits_of
 from shoal.groupers.repair import repair
+from shoal.groupers.shoal.efforts import LEFT_OVER, LEFT_TO_MIX, VISITS
 from shoal.groupers.shoal.task import Measured, Stage, Task
 from shoal.kernels.boxes.conditions import room, stated
 from shoal.kernels.boxes.geometry import Boxes
@@ -39,10 +40,6 @@ from shoal.tables.domain import Taxonomy
 
 Patterns = npt.NDArray[np.int8]
 
-VISITS = (2_000, 8_000)
-"""Entries visited, per entry of the table, before the rest is left to growth: under a rule on
-sensitive values the one or the other loses up to 15 % less (Adult: l = 5, k = 10: 0.0509, 0.0585;
-l = 3, k = 100: 0.1247, 0.1161), and the cheaper start says which."""
 LATTICE = 1e6
 """Patterns up to which the whole lattice is walked."""
 WALK = 200
@@ -56,8 +53,6 @@ FIRST = 256
 """Patterns taken before all others, to see what they leave."""
 TURN = (512, 2_048)
 """Patterns taken at a time from a lattice that is too large to be walked, and from any other."""
-MANY = 0.02
-"""Share of the rows that may be left without a class before the table is grouped another way."""
 LARGER = 4
 """Least sizes of a group that classes have at the most, as far as it is foreseen."""
 TAKEN = 0.3
@@ -120,7 +115,7 @@ def peel_off(
             over = np.flatnonzero(label[entry] < 0)
             if not rule.holds(data.take(over).whole()).all():
                 return label[entry]  # what all rows left together break, no class of them keeps
-            if left_over(data, rule, over, LARGER) > MANY * data.rows:
+            if left_over(data, rule, over, LARGER) > LEFT_OVER * data.rows:
                 return label[entry]  # too many are too much alike
         idle = 0 if left and not small else IDLE
         while left > SEEDS and idle < IDLE:
@@ -188,10 +183,6 @@ def _proposals(
     return out[np.argsort(cost, kind="stable")][: len(out) // 2 + 1]
 
 
-LEFT = 0.5
-"""Share of the rows that the peel may leave where groups can be built with the table's mix."""
-
-
 def _peeled(task: Task, _labels: Ints | None, rng: np.random.Generator) -> Ints | None:
     """Peel, and give the rows that no class took a group; None when too many are left."""
     best = None
@@ -199,7 +190,7 @@ def _peeled(task: Task, _labels: Ints | None, rng: np.random.Generator) -> Ints 
     for visits in VISITS if twice else VISITS[:1]:
         labels = peel_off(task, rng, visits)
         left = float((labels < 0).mean())
-        made = None if task.wants_mix and left > LEFT else place_rest(task, labels, rng)
+        made = None if task.wants_mix and left > LEFT_TO_MIX else place_rest(task, labels, rng)
         best = best if made is None else task.cheaper(best, made)
         if not left:
             break
@@ -215,7 +206,7 @@ def place_rest(task: Task, labels: Ints, rng: np.random.Generator) -> Ints | Non
     """
     data, rule = task.data, task.rule
     rest, labels = np.flatnonzero(labels < 0), labels.copy()
-    if left_over(data, rule, rest) > MANY * data.rows:
+    if left_over(data, rule, rest) > LEFT_OVER * data.rows:
         return None
     if rest.size:
         part = data.take(rest)
@@ -223,7 +214,7 @@ def place_rest(task: Task, labels: Ints, rng: np.random.Generator) -> Ints | Non
         members = grow_members(part, make_space(part), limits, tags, rng.permutation(rest.size))
         groups = int(labels.max()) + 1
         labels[rest[members]] = groups + np.arange(members.shape[0])[:, None]
-    if (labels < 0).sum() > MANY * data.rows:
+    if (labels < 0).sum() > LEFT_OVER * data.rows:
         return None
     return repair(data, Partition.from_labels(alone(labels)), rule).labels()
 

@@ -15,7 +15,7 @@ from shoal.coding.encode import Encoded
 from shoal.groupers.boxes import make_boxes
 from shoal.groupers.conditions import asked_mixes, conditions_of, least_size
 from shoal.groupers.levels import FINER, MERGE, make_ladders
-from shoal.groupers.shoal.efforts import Effort
+from shoal.groupers.shoal.efforts import FEW, LARGE, Effort
 from shoal.kernels.boxes.conditions import Conditions
 from shoal.kernels.boxes.geometry import SET, Boxes
 from shoal.kernels.boxes.groups import start_state
@@ -26,12 +26,8 @@ from shoal.tables.domain import Ordered
 if TYPE_CHECKING:
     from shoal.groupers.prices.problem import Problem
 
-FEW = 400
-"""Rows of a small table: there every method is asked, and trials start again."""
 LISTED = 110_000
 """Rows up to which prices name nodes: for a larger table they take longer than all else."""
-LARGE = 100
-"""The k from which whole nodes are searched, and prices are not."""
 
 
 @dataclass(frozen=True, eq=False)

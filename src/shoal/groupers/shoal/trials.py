@@ -18,7 +18,8 @@ from shoal.base.threads import workers
 from shoal.coding.encode import Encoded
 from shoal.coding.tuples import entries
 from shoal.groupers.conditions import sensitive_of
-from shoal.groupers.shoal.task import FEW, LARGE, Measured, Stage, Task
+from shoal.groupers.shoal.efforts import FEW, LARGE, LARGE_TRIALS, SET_TRIALS
+from shoal.groupers.shoal.task import Measured, Stage, Task
 from shoal.kernels.boxes.classes import Classes, by_class, new_hashed, signatures
 from shoal.kernels.boxes.conditions import Conditions, room, stated
 from shoal.kernels.boxes.covered import Hidden, count_all, mark_all, new_covered
@@ -250,17 +251,8 @@ def random_pattern(
     return level
 
 
-SETS = 3
-"""Times as many trials where a column is a set: all groups of a grown start have k rows, and what
-could be spared is met more rarely (Adult without hierarchies, k = 10: 2 % less loss)."""
-
-
-POLISH = 0.25
-"""The share of trials where k is large: they are dear there, and whole nodes have done the rest."""
-
-
 def _count(task: Task, trials: float) -> float:
-    return trials * (POLISH if task.k >= LARGE else 1.0)
+    return trials * (LARGE_TRIALS if task.k >= LARGE else 1.0)
 
 
 def _first(task: Task, labels: Ints | None, rng: np.random.Generator) -> Ints:
@@ -282,7 +274,7 @@ FIRST_TRIALS = Stage(
 
 def _more(task: Task, labels: Ints | None, rng: np.random.Generator) -> Ints | None:
     assert labels is not None
-    effort, times = task.effort, SETS if task.has_sets else 1
+    effort, times = task.effort, SET_TRIALS if task.has_sets else 1
     size = SHARD * (2 if task.has_sets or effort.heat else 1)
     wanted = Trials(
         _count(task, times * effort.trials), effort.passes, effort.heat, effort.dearer, size
