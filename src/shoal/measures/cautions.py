@@ -89,6 +89,8 @@ def _doubtful(table: Original, rules: Rules) -> Iterator[str]:
 
 def _unknown_same(table: Original, _rules: Rules) -> Iterator[str]:
     """Values that were to count as one and that nobody has."""
+    if not table.plan.release.same:
+        return
     there = [table.schema[name].clean(table.frame[name]) for name in table.schema.sensitive]
     known = {text for cells in there for text in _spelled(as_text(cells.unique().drop_nulls()))}
     named = list(same_values(table.plan.release.same))
