@@ -67,7 +67,7 @@ TESTS: dict[str, Sequence[str]] = {
     "releases/generalized/limits.py": ("tests/unit/releases/test_generalized_limits.py", *CHECKS),
     "releases/history/check.py": OVER_TIME,
     "releases/linked.py": ("tests/unit/releases/test_linked.py", *PEOPLE),
-    "releases/opened.py": (*CHECKS, "tests/unit/groupers/test_shoal_node_search.py"),
+    "releases/opened.py": (*CHECKS, "tests/unit/releases/test_other_notations.py"),
     "releases/published.py": (*CHECKS, *PEOPLE),
     "releases/readback.py": (*CHECKS, "tests/unit/tables/test_cells.py"),
     "base/pseudonyms.py": ("tests/unit/base/test_pseudonyms.py",),

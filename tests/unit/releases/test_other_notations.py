@@ -218,3 +218,12 @@ def test_a_notation_that_fits_nothing_is_refused() -> None:
         shoal.open_release(released, quasi="age", notations={"age": "20..30"})
     with pytest.raises(SchemaError, match="'agee'"):
         shoal.open_release(released, quasi="age", notations={"agee": "LO..HI"})
+
+
+def test_looked_up_by_columns_without_the_one_that_was_spelled_otherwise() -> None:
+    original = pl.DataFrame({"age": [20, 25], "sex": ["f", "f"]})
+    released = pl.DataFrame({"age": ["[20, 30[", "[20, 30["], "sex": ["f", "f"]})
+    with warnings.catch_warnings(action="ignore"):
+        opened = shoal.open_release(released, quasi=["age", "sex"], original=original).opened
+    assert opened.spellings and opened.published.columns == ("age", "sex")
+    assert opened.known_by(["sex"]).published.sizes.tolist() == [2]
