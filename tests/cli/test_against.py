@@ -83,7 +83,7 @@ def test_the_attack_over_two_releases(shoal: Run, folder: Path) -> None:
     assert (found["success"], found["control"], found["details"]["alone"]) == (1.0, 0.0, 0.5)
     refused = shoal(*words, "--json", "b.json")
     assert refused.returncode == 2 and not (folder / "b.json").exists()
-    assert "Earlier release 1 has no original beside it" in refused.stderr
+    assert "Earlier release 1 has no original" in refused.stderr
     # The report of an audit shows it where the attacks are; the public one takes no original.
     words = ("audit", "now-r.csv", "--quasi", "age", *told, "--k", "2", "--report", "v.html")
     words = (*words, "--against-original", "old.csv")

@@ -288,7 +288,7 @@ def test_what_cannot_be_made_again_is_refused(released: Path, shoal: Run, refuse
 
 def test_again_takes_a_manifest_and_a_table(released: Path, refused) -> None:
     said = refused("audit", "--again", "--manifest", MANIFEST, "--seed", SEED)
-    assert "the table that it was made from is not named" in said
+    assert "the table that it was made from is missing" in said
     said = refused("audit", "r.csv", "--again", "--data", "people.csv", "--seed", SEED)
     assert "the manifest is not named" in said
     for more in (("--data", "people.csv"), ("--seed", SEED)):
@@ -315,7 +315,7 @@ def test_audit_checks_digests_and_figures(released: Path, shoal: Run) -> None:
     (released / "r.csv").rename(released / "other.csv")
     done = shoal("audit", "other.csv", "--manifest", MANIFEST)
     assert done.returncode == 1
-    assert "r.csv is named in the manifest and is not beside it" in done.stdout
+    assert "r.csv is named in the manifest and is not in the same folder" in done.stdout
     assert "other.csv is not named in the manifest" in done.stdout
 
 
