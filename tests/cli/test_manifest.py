@@ -290,7 +290,7 @@ def test_again_takes_a_manifest_and_a_table(released: Path, refused) -> None:
     said = refused("audit", "--again", "--manifest", MANIFEST, "--seed", SEED)
     assert "the table that it was made from is missing" in said
     said = refused("audit", "r.csv", "--again", "--data", "people.csv", "--seed", SEED)
-    assert "the manifest is not named" in said
+    assert "the manifest is missing" in said
     for more in (("--data", "people.csv"), ("--seed", SEED)):
         assert "Ask for that with --again" in refused("audit", "r.csv", *MADE[:4], *more)
     assert "Nothing to audit was named" in refused("audit", "--k", "4")
