@@ -105,7 +105,8 @@ def package(tmp_path_factory):
     """A copy of what the kernel needs, which nobody may write to."""
     copy = tmp_path_factory.mktemp("copy") / "package" / "shoal"
     source = Path(kernels.__file__).parents[1]
-    needed = [f"kernels/{name}.py" for name in ("__init__", "keeping", "parts", "private")]
+    names = ("__init__", "cache_folder", "inner_functions", "numba_internals")
+    needed = [f"kernels/{name}.py" for name in names]
     needed += [f"base/{name}.py" for name in ("__init__", "errors", "system")]
     for folder in (copy / "kernels", copy / "base"):
         folder.mkdir(parents=True)
