@@ -14,7 +14,7 @@ from shoal.tables import papers
 def _quick(monkeypatch):
     """Take seeds as they are (to stretch one costs a tenth of a second) and warn of none."""
     for user in ("verbs.randomness", "verbs.provenance"):
-        monkeypatch.setattr(f"shoal.{user}.stretched", lambda seed: seed)
+        monkeypatch.setattr(f"shoal.{user}.stretch_seed", lambda seed: seed)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", shoal.ShoalWarning)
         yield

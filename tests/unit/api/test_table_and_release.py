@@ -89,7 +89,7 @@ def test_a_release_holds_nothing_of_the_original() -> None:
 def test_what_compares_needs_the_release_beside_its_original(
     table: shoal.Table[pl.DataFrame], release: shoal.Release[pl.DataFrame]
 ) -> None:
-    with pytest.raises(ParameterError, match=r"release\.beside\(table\)\.attack"):
+    with pytest.raises(ParameterError, match=r"release\.with_original\(table\)\.attack"):
         release.attack()
     both = release.with_original(table)
     assert release.risk().before is None

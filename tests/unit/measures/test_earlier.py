@@ -320,6 +320,6 @@ def test_the_report_tells_it_to_the_public_too() -> None:
     for audience in ("steward", "public"):
         page = now.page(audience=audience, verdict=verdict)
         assert '<h2 id="earlier">With earlier releases</h2>' in page
-        assert "with the earlier releases no longer so for 2 of 2 rows" in page
+        assert "together with the earlier releases, this no longer holds for 2 of 2 rows" in page
         assert "for up to 2 of 2 rows so much that a promise is broken" in page
     assert "With earlier releases" not in now.page(verdict=now.audit(k=2))

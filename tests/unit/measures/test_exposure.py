@@ -112,18 +112,17 @@ def test_a_column_passed_through_is_a_warning_everywhere(tmp_path: Path) -> None
     assert outcome.to_dict()["exposure"]["sentence"] == told
     assert outcome.to_dict()["exposure"]["warning"]
     html = told.replace("'", "&#39;")
-    # In the box of the verdict, also for the public: it is counted on published cells.
+    # Among the open risks of the first page, also for the public: it is counted on published cells.
     for audience in ("steward", "public"):
         page = outcome.page(audience=audience)
-        box = page.split('id="verdict"')[1].split("</section>")[0]
-        assert html in box
+        assert html in page.split('id="open"')[1].split('id="details"')[0]
     # An audit and the risk of the file say the same, by the file alone.
     plan = outcome.plan
     verdict = shoal.audit(outcome.frame, plan=plan, original=people())
     assert verdict.holds
     assert verdict.to_dict()["exposure"]["sentence"] == told
     page = shoal.open_release(outcome.frame, plan=plan).page()
-    assert html in page.split('id="verdict"')[1].split("</section>")[0]
+    assert html in page.split('id="open"')[1].split('id="details"')[0]
     assert shoal.risk(outcome.frame, plan=plan).to_dict()["exposure"]["sentence"] == told
 
 
