@@ -9,7 +9,9 @@ FROM python:3.12-slim AS build
 WORKDIR /src
 COPY pyproject.toml README.md LICENSE ./
 COPY src src
-RUN python -m venv /opt/shoal && /opt/shoal/bin/pip install --no-cache-dir ".[web,db,files,ml]"
+# The extra ml (scikit-learn and scipy, 200 MB) is only for one column of `shoal compare`.
+ARG EXTRAS=web,db,files
+RUN python -m venv /opt/shoal && /opt/shoal/bin/pip install --no-cache-dir ".[$EXTRAS]"
 
 FROM python:3.12-slim
 COPY --from=build /opt/shoal /opt/shoal
@@ -20,5 +22,8 @@ USER 10001
 RUN shoal warmup
 WORKDIR /data
 EXPOSE 8000
+# Says whether the page listens; a command that ends by itself is over before it is asked.
+HEALTHCHECK --interval=1m --start-period=30s \
+    CMD python -c "import socket; socket.create_connection(('127.0.0.1', 8000), 3)"
 ENTRYPOINT ["shoal"]
 CMD ["--help"]
