@@ -21,7 +21,7 @@ RULES: dict[str, RuleEntry] = {
             "l-diversity",
             "every class has at least l different sensitive values",
             "Inside every such class there are several different sensitive values, so finding "
-            "the class does not yet tell the value.",
+            "the class does not tell the value for certain. One value may still be very likely.",
             "Machanavajjhala, Kifer, Gehrke, Venkitasubramaniam 2007",
             "shoal.privacy.l_diversity:LDiversity",
             flags=(("l", "l"),),

@@ -143,9 +143,10 @@ def command(
     Columns without a role are not published. If you name no columns and give no plan, roles are
     guessed and shown. The rows of the release are in random order.
 
-    The default rule is k-anonymity with k = 10. Any rule that you give replaces it (--l 3 alone
-    means l-diversity only); several rules hold together, and with those of the plan. A rule on
-    sensitive values applies to every sensitive column.
+    The default rule is k-anonymity with k = 10. Without a plan, only the rules that you give are
+    checked: --l 3 alone means l-diversity without k. With a plan, a rule that you give replaces the
+    plan's rule of that name, and the others stay. A rule on sensitive values applies to every
+    sensitive column.
     """
     from shoal.base.threads import limit
 

@@ -80,6 +80,7 @@ def sections(
             *_unique(before, after, subject),
         ],
         "exposed": exposure(opened.published, opened.sensitive, opened.names(Role.PERSON)),
+        "disclosed": [sentence for one in told if (sentence := one.describe())],
         "read_off": read_off(opened),
         "contents": [item for item in _NAMES.items() if has.get(item[0], True)],
         "groups": content.example_groups(subject),

@@ -144,6 +144,12 @@ class Run(Result):
         if self.notes:
             notes = (f"{name} {_figures(value)}" for name, value in self.notes.items())
             yield f"Found: {'; '.join(notes)}"
+        stats, exact = self.verdict.stats, find_method(self.plan.method.name).shape.exact
+        if "k" not in self.verdict.achieved and not exact and stats is not None and self.groups:
+            yield (
+                "Note: no rule says how large a class must be (k). The smallest class has "
+                f"{stats.sizes.min():,} {'people' if self.verdict.people is not None else 'rows'}."
+            )
         if self.exposure is not None and not self.exposure.warns:
             yield f"Note: {self.exposure.describe()}"
         if self.read_off is not None and self.read_off.known and not self.read_off.warns:

@@ -217,15 +217,15 @@ def conclude(
     )
     if "bound" in details:
         verdict += (
-            " Someone who could also tell which of the classes is a person's own would be right "
-            f"for {percent(details['bound'])}."
+            " An attacker who also knew which of the fitting classes is the right one would be "
+            f"right for {percent(details['bound'])}."
         )
     if "bound_people" in details:
         verdict += (
             f" Every class holds at least {details['people_fewest']:.0f} different people, and "
-            "someone who could also tell which of the classes is a person's own would be right "
-            f"for at most {percent(details['bound_people'])} of them on average; a person with "
-            "more of its rows is picked more often."
+            "an attacker who also knew which of the fitting classes is the right one would be "
+            f"right for at most {percent(details['bound_people'])} of them on average; a person "
+            "with more of its rows is picked more often."
         )
     if "above" in details:
         verdict += (

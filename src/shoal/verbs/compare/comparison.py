@@ -43,6 +43,8 @@ class Comparison(Result):
         By which risk and which cost settings are weighed, and the largest risk allowed.
     rows, quasi, sensitive
         The table.
+    asked_k
+        The k that the plan asks for, 0 if it asks for none.
     threshold
         Re-identification risk above which rows are counted.
     target, baselines
@@ -66,6 +68,7 @@ class Comparison(Result):
     quasi: tuple[str, ...]
     sensitive: tuple[str, ...]
     threshold: float
+    asked_k: int = 0
     target: str | None = None
     baselines: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     repeats: int = 1
@@ -128,6 +131,11 @@ class Comparison(Result):
             said.append(
                 f"Not considered, because somebody could believe a sensitive value with more than "
                 f"{share(self.axes.believed)}: {format_names(out)}."
+            )
+        if chosen is not None and chosen.values.get("k", self.asked_k) < self.asked_k:
+            said.append(
+                f"This is weaker than the plan, which asks for k = {self.asked_k}: whether it is "
+                "enough depends on who receives the release."
             )
         if self.stopped:
             said.append(f"Stopped early: {len(self.settings)} settings were compared.")

@@ -95,6 +95,7 @@ def compare(
         quasi=table.schema.quasi,
         sensitive=table.schema.sensitive,
         threshold=threshold,
+        asked_k=max((int(rule.spec.get("k", 0)) for rule in plan.rules), default=0),
         target=yardstick.task.target if yardstick.task else None,
         baselines={
             name: {"accuracy": score.accuracy, "balanced_accuracy": score.balanced}
