@@ -10,8 +10,9 @@ from functools import cache
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
+from shoal.base.errors import format_names
 from shoal.base.results import Piece, Result
-from shoal.catalog import find_method
+from shoal.catalog import find_method, find_rule
 from shoal.measures.deduced_values import DeducedValues
 from shoal.measures.exposure import Exposure
 from shoal.measures.losses.ncp import Loss
@@ -149,6 +150,11 @@ class Run(Result):
             yield (
                 "Note: no rule says how large a class must be (k). The smallest class has "
                 f"{stats.sizes.min():,} {'people' if self.verdict.people is not None else 'rows'}."
+            )
+        if self.schema.sensitive and not any(find_rule(r.name).sensitive for r in self.plan.rules):
+            yield (
+                f"Note: no rule of the plan protects {format_names(self.schema.sensitive)} inside a "
+                "class. l-diversity, t-closeness or beta-likeness would."
             )
         if self.exposure is not None and not self.exposure.warns:
             yield f"Note: {self.exposure.describe()}"
