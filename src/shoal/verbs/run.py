@@ -153,8 +153,8 @@ class Run(Result):
             )
         if self.schema.sensitive and not any(find_rule(r.name).sensitive for r in self.plan.rules):
             yield (
-                f"Note: no rule of the plan protects {format_names(self.schema.sensitive)} inside a "
-                "class. l-diversity, t-closeness or beta-likeness would."
+                f"Note: no rule of the plan protects {format_names(self.schema.sensitive)} inside "
+                "a class. l-diversity, t-closeness or beta-likeness would."
             )
         if self.exposure is not None and not self.exposure.warns:
             yield f"Note: {self.exposure.describe()}"
