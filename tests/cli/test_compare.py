@@ -222,3 +222,12 @@ def test_a_second_ctrl_c_stops_at_once(folder: Path) -> None:
     assert code == 130
     assert "Stopped. Nothing was written." in errors
     assert out == ""
+
+
+def test_it_says_when_it_recommends_less_than_the_plan(shoal: Run, folder: Path) -> None:
+    plan = '[columns]\nage = {role = "quasi"}\nsex = {role = "quasi"}\n'
+    (folder / "p.toml").write_text(f'{plan}[[rules]]\nname = "k-anonymity"\nk = 10\n')
+    weaker = "This is weaker than the plan, which asks for k = 10"
+    words = ("compare", "people.csv", "--plan", "p.toml", "--methods", "mondrian", "--k")
+    assert weaker in shoal(*words, "5").stdout.replace("\n", " ")
+    assert weaker not in shoal(*words, "10").stdout.replace("\n", " ")

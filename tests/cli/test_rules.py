@@ -214,3 +214,13 @@ def test_all_that_is_wrong_with_the_rules_at_once(refused: Refused) -> None:
     message = refused(*INCOME, "--k", "61", "--l", "3", "--alpha", "0.5", *OUT)
     for part in ("largest k possible is 60", "largest l possible is 2", "alpha possible is 0.75"):
         assert part in message
+
+
+def test_a_run_says_which_rules_were_not_asked_for(shoal: Run, folder: Path) -> None:
+    size, inside = "no rule says how large a class must be", "no rule of the plan protects 'income'"
+    alone = shoal(*INCOME, "--l", "2", *OUT).stdout
+    assert size in alone and inside not in alone
+    plain = shoal(*INCOME, "--k", "5", *OUT, "--force").stdout
+    assert size not in plain and inside in plain
+    both = shoal(*INCOME, "--k", "5", "--l", "2", *OUT, "--force").stdout
+    assert size not in both and inside not in both

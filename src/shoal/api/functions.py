@@ -211,7 +211,7 @@ def _beside_manifest(
     from shoal.verbs.manifest import plan_of, read_manifest, released_name
     from shoal.verbs.manifest_audit import AuditedRelease, compare_with_manifest
 
-    told = read_manifest(manifest)
+    made = read_manifest(manifest)
     own = opening.get("plan")
     others = bool(promise.keys() - {"against", "history"})  # promises that are not the run's
     check_again(again, manifest, data, *how.values())
@@ -223,16 +223,16 @@ def _beside_manifest(
         how |= as_then | {"seed": how.get("seed"), "history": promise.get("history")}
         remade = remake(manifest, data, plan=own, **how)
     if released is None:
-        released = manifest.parent / released_name(told, manifest)
+        released = manifest.parent / released_name(made, manifest)
     plan = None if own is None else merge_plan(own)
-    opening["plan"] = plan_of(told, plan, manifest.parent, others=others)
+    opening["plan"] = plan_of(made, plan, manifest.parent, others=others)
     before = _before(released, promise.pop("against", ()), opening)
     release = _released(released, opening)
     verdict = release.audit(**promise, against=before)
     where = Path(released) if is_path(released) and Path(released).exists() else None
     series = history_of(promise.get("history"))
     found = AuditedRelease(where, release.local_tables, opening["plan"], verdict, series, others)
-    return compare_with_manifest(told, manifest.parent, found, remade)
+    return compare_with_manifest(made, manifest.parent, found, remade)
 
 
 @with_signature(RiskArguments, opens=open_release, like=Release.risk)

@@ -388,8 +388,8 @@ class Release(Generic[FrameT]):
         if self.run is None:
             return f"Release({self.shape}; {self.local_tables.frame.height:,} rows; opened)"
         run = self.run
-        told = f"{run.rows_out:,} rows; made by {run.method}; loss {run.loss.rate:.4f}"
-        return f"Release({told}; reached: {format_figures(self.achieved)})"
+        made = f"{run.rows_out:,} rows; made by {run.method}; loss {run.loss.rate:.4f}"
+        return f"Release({made}; reached: {format_figures(self.achieved)})"
 
     def _repr_html_(self) -> str:
         from shoal.show.figures.summary import summary

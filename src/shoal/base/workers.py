@@ -200,11 +200,11 @@ def _listen(inbox: queue.SimpleQueue[dict[str, Any]], enough: threading.Event) -
     os._exit(0)
 
 
-def _answer(module: str, message: dict[str, Any], told: _StageReports) -> dict[str, Any]:
+def _answer(module: str, message: dict[str, Any], stages: _StageReports) -> dict[str, Any]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a result carries its own
-            return {"done": import_module(module).TASKS[message["do"]](told, **message["with"])}
+            return {"done": import_module(module).TASKS[message["do"]](stages, **message["with"])}
     except ShoalError as error:
         return {"failed": {"kind": type(error).__name__, "text": str(error)}}
     except MemoryError:

@@ -41,6 +41,6 @@ def command(
             if streams.display_name(where) != streams.STDIN
             else "FILE"
         )
-        told = f"shoal start {again}, then check the roles in the plan that it writes."
-        console.print_line(f"\nNext: {told}")
+        command = f"shoal start {again}, then check the roles in the plan that it writes."
+        console.print_line(f"\nNext: {command}")
     write_text(json, profile.to_json(), force, inputs)

@@ -56,8 +56,8 @@ def sections(
     before, after = plots.risks()
     compared = subject.source is not None
     results = attacks.results if attacks is not None else ()
-    told = [*value_disclosure(subject.opened, verdict.stats).values()]
-    has: dict[str, Any] = {"worst": verdict.worst, "values": told, "attacks": results}
+    disclosures = [*value_disclosure(subject.opened, verdict.stats).values()]
+    has: dict[str, Any] = {"worst": verdict.worst, "values": disclosures, "attacks": results}
     has |= {"models": verdict.models.get("columns"), "evidence": signed, "questions": signed}
     has["earlier"] = verdict.models.get("earlier", {})
     opened = subject.opened
@@ -80,7 +80,6 @@ def sections(
             *_unique(before, after, subject),
         ],
         "exposed": exposure(opened.published, opened.sensitive, opened.names(Role.PERSON)),
-        "disclosed": [sentence for one in told if (sentence := one.describe())],
         "read_off": read_off(opened),
         "contents": [item for item in _NAMES.items() if has.get(item[0], True)],
         "groups": content.example_groups(subject),
@@ -99,7 +98,7 @@ def sections(
         if after.counted == "people"
         else words.risk,
         "belief_chart": half.belief() if opened.sensitive else None,
-        "told": told,
+        "disclosures": disclosures,
         "earlier": has["earlier"],
         "attacks": results,
         "attacks_chart": attacks_chart(results) if results else None,

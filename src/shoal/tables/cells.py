@@ -334,20 +334,22 @@ def _merged_values(series: pl.Series, names: Mapping[str, str]) -> pl.Series:
     groups: dict[str, list[str]] = {}
     for value, name in names.items():
         groups.setdefault(name, [name]).append(value)
-    said: dict[Any, Any] = {}
+    merged: dict[Any, Any] = {}
     for texts in groups.values():
         values = _read_like(series, texts)
-        said |= dict.fromkeys(values, values[0]) if values else {}
-    old, new = (pl.Series(part, dtype=series.dtype) for part in (list(said), list(said.values())))
+        merged |= dict.fromkeys(values, values[0]) if values else {}
+    old, new = (
+        pl.Series(part, dtype=series.dtype) for part in (list(merged), list(merged.values()))
+    )
     return series.replace(old, new)
 
 
 def _read_like(series: pl.Series, texts: Sequence[str]) -> list[Any]:
     """Return those texts that are values of a column, as its values."""
     if series.dtype.is_numeric():
-        said = pl.Series(texts, dtype=pl.String)
-        whole = said.str.replace(r"\.0*$", "").cast(series.dtype, strict=False)
-        return whole.fill_null(said.cast(series.dtype, strict=False)).drop_nulls().to_list()
+        written = pl.Series(texts, dtype=pl.String)
+        whole = written.str.replace(r"\.0*$", "").cast(series.dtype, strict=False)
+        return whole.fill_null(written.cast(series.dtype, strict=False)).drop_nulls().to_list()
     there = series.drop_nulls().unique()
     known = dict(zip(as_text(there).str.to_lowercase(), there, strict=True))
     return [known[text.lower()] for text in texts if text.lower() in known]

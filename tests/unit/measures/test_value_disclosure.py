@@ -201,3 +201,10 @@ def test_releases_that_hide_whose_value_is_whose_are_left_out_with_the_reason() 
     assert risks.values == {}
     assert risks.to_dict()["values_left_out"] == LEFT_OUT
     assert 'id="values"' not in release.page(attacks=False)
+
+
+@pytest.mark.parametrize("audience", ["steward", "public"])
+def test_a_report_lists_it_among_the_open_risks(audience: str) -> None:
+    release = shoal.open_release(WORKED, quasi=["q"], sensitive=["test"])
+    page = release.page(audience=audience)
+    assert "In one class 80.0 %" in page.split('id="open"')[1].split('id="details"')[0]

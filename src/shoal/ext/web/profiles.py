@@ -39,15 +39,15 @@ def profile(frame: pl.DataFrame, inspection: Inspection) -> dict[str, Any]:
     }
 
 
-def _singling(told: dict[str, Any]) -> dict[str, Any]:
+def _singling(found: dict[str, Any]) -> dict[str, Any]:
     """Add the combinations to show: those that single out more rows than all within them."""
-    every = sorted([*told["columns"], *told["together"]], key=lambda one: len(one["columns"]))
+    every = sorted([*found["columns"], *found["together"]], key=lambda one: len(one["columns"]))
     shown: list[dict[str, Any]] = []
     for one in every:
         within = [each for each in shown if {*each["columns"]} < {*one["columns"]}]
         if one["unique"] > max((each["unique"] for each in within), default=0):
             shown.append(one)
-    return {**told, "shown": sorted(shown, key=lambda one: -one["unique"])}
+    return {**found, "shown": sorted(shown, key=lambda one: -one["unique"])}
 
 
 def column(series: pl.Series, look: ColumnLook, number: int) -> dict[str, Any]:

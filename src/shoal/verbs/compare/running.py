@@ -13,8 +13,8 @@ from shoal.base.params import Param
 from shoal.catalog import DEFAULT_LOSS, find_method, find_rule
 from shoal.catalog.extensions import require
 from shoal.coding.encode import Encoded, encode
+from shoal.plan import rule_specs
 from shoal.plan.plan import Plan
-from shoal.plan.rule_specs import build_rules
 from shoal.privacy import Rule
 from shoal.tables.compatibility import refuse
 from shoal.tables.original import Original
@@ -95,7 +95,7 @@ def compare(
         quasi=table.schema.quasi,
         sensitive=table.schema.sensitive,
         threshold=threshold,
-        asked_k=max((int(rule.spec.get("k", 0)) for rule in plan.rules), default=0),
+        asked_k=rule_specs.smallest_class([rule.spec for rule in plan.rules]),
         target=yardstick.task.target if yardstick.task else None,
         baselines={
             name: {"accuracy": score.accuracy, "balanced_accuracy": score.balanced}
@@ -112,7 +112,7 @@ def compare(
 def _settled(choice: ComparedSetting, table: Original) -> ComparedSetting:
     """Write the defaults out, and refuse rules that no method could keep on this table."""
     plan = choice.plan.final(table.plan)
-    build_rules([rule.spec for rule in plan.rules], table.schema.sensitive)
+    rule_specs.build_rules([rule.spec for rule in plan.rules], table.schema.sensitive)
     return replace(choice, plan=plan)
 
 
@@ -164,7 +164,7 @@ class _Runner:
         for setting in settings:
             entry = find_method(setting.plan.method.name)
             specs = [rule.spec for rule in setting.plan.rules]
-            rules = (*build_rules(specs, self.table.schema.sensitive), *self.extra)
+            rules = (*rule_specs.build_rules(specs, self.table.schema.sensitive), *self.extra)
             try:
                 refuse(Request(setting.plan, entry, rules, self.table.schema, prove=True))
             except ParameterError as error:
